@@ -18,7 +18,7 @@ declare module 'fastify' {
     access?: RouteAccess
   }
   interface FastifyRequest {
-    /** The owner of the token. Undefined: the route is open. */
+    /** Undefined: the route is open. */
     principal: Principal | undefined
     /** Memo of the check, which two hooks await. */
     identity: Promise<Principal> | undefined
@@ -29,10 +29,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/**
- * Counts requests with a valid token by that token and all others by address: requests without a token cannot use up
- * the limit of an operator behind the same proxy.
- */
+/** Counts requests by valid token, others by address: those without a token cannot use up an operator's limit. */
 export function limitByToken(check: TokenCheck): Pick<RateLimitPluginOptions, 'keyGenerator'> {
   return {
     keyGenerator: async (request) => {
@@ -45,10 +42,7 @@ export function limitByToken(check: TokenCheck): Pick<RateLimitPluginOptions, 'k
   }
 }
 
-/**
- * Every route that is added later must name its access; otherwise the API does not start. The token is checked after
- * the rate limit and before the body is read.
- */
+/** Every later route must name its access. The token is checked after the rate limit, before the body is read. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

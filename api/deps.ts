@@ -19,7 +19,6 @@ import type { ListenerOptions } from './events/listener.ts'
 export interface ApiDeps {
   readonly config: Pick<Config, 'api' | 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'streams' | 'temporal'>
   readonly access: AccessSource
-  /** Returns the present settings. */
   readonly settings: () => Settings
   readonly client: TemporalClient
   readonly submitter: Submitter
@@ -28,20 +27,16 @@ export interface ApiDeps {
   readonly logger: Logger
   /** This process feeds the streams and sets their metrics itself. */
   readonly feedsStreams: boolean
-  /** The subscriptions of this process to guardian spies. Absent: it has none. */
+  /** Absent: this process has no subscriptions. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
-  /** Intervals of `GET /v1/events`. Tests shorten them. */
   readonly events?: Partial<FeedOptions & ListenerOptions> | undefined
-  /**
-   * Audits a stream with the chains of this process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading
-   * throws.
-   */
+  /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
-  /** Recent spending of the keys of this process. Absent: it holds none. */
+  /** Absent: this process holds no keys. */
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }
 
-/** The finalized height of a chain, by its newest head. Undefined: this process does not read the chain. */
+/** By the newest head. Undefined: this process does not read the chain. */
 export function finalizedHeight({ chains }: ApiDeps['network'], chain: ChainName): { finalized: number; headAt: number } | undefined {
   const head = chains.get(chain)?.heads.current
   return head && { finalized: head.finalized, headAt: head.latest.timestamp * 1_000 }

@@ -5,7 +5,7 @@ import { type ErrorCode, RelayerError, toRelayerError } from '../domain/catalogu
 import { redactText } from '../observability/redact.ts'
 import { type FieldError, fieldErrors, fieldErrorsText } from './field-errors.ts'
 
-/** The media type of every refusal (RFC 9457). */
+/** RFC 9457. */
 export const problemType = 'application/problem+json'
 
 /** The members of RFC 9457, and the fields of the catalogue of errors. */
@@ -57,10 +57,7 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
 /** About a block of most chains. */
 const retryAfterSeconds = 10
 
-/**
- * The answer to a failed request, without secrets. `retryAfter`: seconds, where another try may help. `challenge`: the
- * header www-authenticate.
- */
+/** Has no secrets. `retryAfter`: seconds, where another try may help. `challenge`: the header www-authenticate. */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
   const status = statusByCode[error.code] ?? (error.retriable ? 503 : 422)
@@ -86,7 +83,6 @@ export function toErrorAnswer(thrown: unknown) {
   }
 }
 
-/** In one line, like the message of the error. */
 export function textOf({ title, detail, remedy }: Problem): string {
   return [title, detail === title ? '' : detail, `→ ${remedy}`].filter(Boolean).join(' ')
 }

@@ -4,7 +4,6 @@ export interface FieldError {
   readonly message: string
 }
 
-/** An issue of zod as fastify-type-provider-zod converts it. */
 interface Issue {
   readonly keyword?: string | undefined
   readonly instancePath: string

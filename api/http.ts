@@ -48,7 +48,6 @@ const rawStatus: Readonly<Record<string, readonly [status: number, phrase: strin
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are too long.'],
 }
 
-/** A malformed HTTP request reaches no route. It is answered on the socket, with problem details. */
 function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const [status, phrase, detail] = rawStatus[error.code ?? ''] ?? [400, 'Bad Request', 'This is not an HTTP request.']
@@ -62,10 +61,7 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/**
- * Throws ACCESS_HOST for a host that does not belong to this API.
- * @param names of the config; addresses and localhost are always accepted
- */
+/** Throws ACCESS_HOST. @param names of the config; addresses and localhost are always accepted */
 export function assertHost(host: string | undefined, names: readonly string[]): void {
   if (!isOwnHost(host, names)) throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })
 }

@@ -20,11 +20,7 @@ interface Answer<Body> {
   readonly body: Body
 }
 
-/**
- * Runs `work` once for each key. A repeated request gets the first answer, with the header idempotency-replayed. A
- * refused request releases its key, so that it can be sent again. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, and
- * what `work` throws.
- */
+/** Runs `work` once per key; a refusal releases it. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, as `work`. */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
   request: FastifyRequest,
@@ -42,7 +38,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // The work stays done if its answer cannot be stored: the same request again finds its transfers.
+  // The work stays done if its answer cannot be stored: the next request finds its transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

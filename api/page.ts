@@ -8,7 +8,6 @@ import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-/** A build takes a tenth of a second, and longer on a busy machine. */
 const buildTimeoutMs = 60_000
 /** Pause after a failed build, ms. */
 const retryMs = 10_000
@@ -41,7 +40,7 @@ interface PageFile {
   readonly zipped: Buffer
 }
 
-/** Open, since the page holds only code. It reads its data from `/v1` with a token. */
+/** Open: the page holds only code, and reads `/v1` with a token. */
 const open: Pick<RouteOptions, 'config' | 'schema'> = { config: { access: 'open' }, schema: { hide: true } }
 
 /** `GET /`: the page and its files. */
@@ -70,7 +69,6 @@ function sendUnbuilt(reply: FastifyReply) {
 
 let loading: Promise<ReadonlyMap<string, PageFile>> | undefined
 
-/** Loaded at the first request, so that a start pays nothing. */
 function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   loading ??= load()
   const mine = loading
@@ -89,10 +87,7 @@ async function load(): Promise<ReadonlyMap<string, PageFile>> {
   return new Map(await Promise.all(files))
 }
 
-/**
- * A release has the built files next to its code. Otherwise a separate process builds them: the builder is no part of
- * the compiled code.
- */
+/** A release has built files. Otherwise a separate process builds them: the builder is not in the compiled code. */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
   const isReleased = await access(released).then(

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 
-/** How many reads run at a time, and how many wait. */
 export interface GateLimits {
   readonly atOnce: number
   readonly waiting: number
@@ -30,21 +29,16 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   }
 }
 
-/** The purpose of a read: to show the result, or to act on it. */
 export type ReadFor = 'read' | 'order'
 
-/** Separate gates, so that readers cannot block orders. */
+/** Separate, so that readers cannot block orders. */
 export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }
 
-/** Most answers that are kept. */
 const mostKept = 20
 
-/**
- * Shares reads: a request with the same key gets the running read, or its answer for `keepMs`. Others go through the
- * gate. Throws API_BUSY, and what the read throws, which is not kept.
- */
+/** Shares reads by key, for `keepMs` after the answer. Throws API_BUSY, and what the read throws, which is not kept. */
 export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
   const kept = new LRUCache<string, Promise<Answer>>({ max: mostKept })
   return (key, read) => {

@@ -93,7 +93,6 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return app
 }
 
-/** All routes under /v1, health and metrics, and spy_relayer's route. */
 function addRoutes(app: Api, deps: ApiDeps, check: TokenCheck): void {
   const causes = stuckRoute(app, deps)
   submitTransferRoute(app, deps)
@@ -116,7 +115,6 @@ function addRoutes(app: Api, deps: ApiDeps, check: TokenCheck): void {
   linksRoute(app, deps)
 }
 
-/** `GET /v1` lists the routes. `GET /v1/openapi.json` describes them. */
 function indexRoute(app: Api): void {
   const config = { access: 'read' } as const
   app.get('/v1', { config, schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => {

@@ -16,14 +16,11 @@ export function defaultBridge(bridges: Bridges): string {
 interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'> {
   readonly bridge: string
   readonly message: Uint8Array
-  /** Kept with the name of the token. Absent: `handed in`. */
+  /** Absent: `handed in`. */
   readonly reason?: string | undefined
 }
 
-/**
- * Submits a message with the name of the token, and counts it. Throws INPUT_INVALID (unknown bridge), ACCESS_SCOPE, and
- * as the submitter.
- */
+/** Submits and counts a message under the token's name. Throws INPUT_INVALID, ACCESS_SCOPE, and as the submitter. */
 export async function submit(
   { submitter, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,

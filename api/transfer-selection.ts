@@ -9,7 +9,6 @@ import { resolveTransfer } from '../temporal/client/transfers/resolve-transfer.t
 /** Finding the block of a nonce takes more reads of the nodes than any other filter. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
 
-/** `toFilter` with the chains of this process. */
 export function filterOf({ client, config, network }: ApiDeps, given: TransferSelection, readFor: ReadFor): Promise<TransferFilter> {
   const mined = (chain: string, address: string, nonce: number) =>
     nonceGates[readFor](async () => (await network.chains.get(chain)?.mined(address, nonce))?.hash)
@@ -22,13 +21,10 @@ export const filterSchemas = Object.fromEntries(
   Object.entries(filterFields).map(([name, { schema, help }]) => [name, schema.describe(help)]),
 ) as unknown as Schemas
 
-/** A text that is no whole id is searched in lists and at the nodes, and a stranger may send any text. */
+/** Searches lists and nodes, and a stranger may send any text. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
-/**
- * The id of a transfer that a path names in any form. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
 export function resolveGiven(
   { client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>,
   given: string,

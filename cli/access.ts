@@ -13,12 +13,10 @@ import { readSettings } from '../temporal/client/settings/settings.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { invalid } from './arguments/options.ts'
 
-/** The name and the reason of an order, if the token covers its subject. Throws ACCESS_SCOPE. */
+/** Throws ACCESS_SCOPE. */
 export type Allow = (about: OrderSubject) => { readonly by: string; readonly reason: string }
 
-/**
- * The token of --token-file, else of PORTAGE_TOKEN. A list of processes would show an argument. Throws INPUT_INVALID.
- */
+/** Of --token-file, else of PORTAGE_TOKEN: a list of processes would show an argument. Throws INPUT_INVALID. */
 export async function givenToken({ env, cwd }: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
   if (file === undefined) return env['PORTAGE_TOKEN']?.trim() || undefined
   const text = await readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
@@ -41,11 +39,7 @@ export async function authenticate(context: CliContext, globals: GlobalOptions, 
   return principal
 }
 
-/**
- * Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. Without a worker that serves the list of tokens the order goes on
- * with a warning: a user who reaches Temporal could send it without this command, and a lane must be stoppable while
- * its ledger does not run.
- */
+/** Only warns without a worker: a lane must be stoppable. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
 export async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

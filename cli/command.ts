@@ -12,7 +12,7 @@ import { helpEnd } from './help.ts'
 import type { Text } from './output/output.ts'
 import { print, printRefusal, type Refusal } from './output/print.ts'
 
-/** The result of a command: one JSON object for `--json`, and the text for people. `failed`: the exit code is 1. */
+/** JSON for `--json`, and text for people. `failed`: the exit code is 1. */
 export interface Outcome {
   readonly json: object
   readonly text: Text
@@ -26,21 +26,19 @@ type Result = Outcome | { readonly refusal: Refusal } | void
 
 export interface CommandSpec {
   readonly description: string
-  /** Adds the arguments and options. */
   readonly options?: (command: Command) => Command
-  /** Shown in the help before the examples. Lines are wrapped; a line that begins with a space is not. */
+  /** Shown before the examples. Lines are wrapped, unless they begin with a space. */
   readonly notes?: string
   /** Whole command lines. */
   readonly examples?: readonly string[]
   readonly commands?: Commands
-  /** Absent: a group, which only has commands. */
+  /** Absent: a group. */
   readonly run?: (call: Call<never>, ...args: never[]) => Promise<Result>
 }
 
-/** Commands by their names, in the order of the help. */
+/** In the order of the help. */
 export type Commands = Readonly<Record<string, CommandSpec>>
 
-/** Adds commands, with their help, to the program or to their group, whose settings they inherit. */
 export function addCommands(
   parent: Command,
   commands: Commands,
@@ -68,13 +66,13 @@ export function addCommands(
 
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
-  /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
+  /** --config, else PORTAGE_CONFIG, else portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** The config, with the address and namespace of Temporal that the environment decides. Throws CONFIG_INVALID. */
+  /** The environment decides Temporal's address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // Access tokens are for one namespace: that of the variable, where one overrides the file.
+    // Access tokens are for one namespace: that of the variable, if set.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   /** Throws CONFIG_INVALID. */
@@ -89,15 +87,12 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     configFile,
     config,
     temporalOf,
-    /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, and as `withTemporalClient`. */
+    /** Throws CONFIG_INVALID, and as `withTemporalClient`. */
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
-    /**
-     * The same for the principal of an order. Throws ACCESS_*, before any call to Temporal if the token itself is not
-     * valid.
-     */
+    /** With the principal of an order. Throws ACCESS_*, for an invalid token before any call to Temporal. */
     async withOrder<Answer>(this: void, use: (temporal: TemporalClient, config: Config, allow: Allow) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       const principal = await authenticate(context, globals, loaded, path)
@@ -111,7 +106,6 @@ function createCall<Options>(context: CliContext, command: Command, path: string
       while (top.parent) top = top.parent
       return top
     },
-    /** Ends the command with the exit code of a wrong command line. */
     misuse: (detail: string): never => command.error(`error: ${detail}`),
   }
 }

@@ -17,12 +17,12 @@ export interface GlobalOptions {
   readonly tokenFile?: string
 }
 
-/** failure: the command failed, or the answer is no. usage: the command line is wrong. */
+/** failure: also for an answer "no". usage: the command line is wrong. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Runs `use` with a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process. */
+/** Aborts at the first SIGINT or SIGTERM. A second one ends the process. */
 export async function withInterrupt<Result>(context: CliContext, use: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController()
   const release = (): void => {

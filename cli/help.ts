@@ -1,6 +1,6 @@
 import { wrap } from './output/layout.ts'
 
-/** Columns of all help: the same in a terminal, a log and a document. */
+/** Columns: the same in a terminal, a log and a document. */
 export const helpWidth = 80
 const indent = '  '
 
@@ -19,7 +19,7 @@ export function helpEnd({ notes, examples = [] }: HelpEnd): string {
   return parts.map((part) => `\n${part}`).join('\n')
 }
 
-/** Joins lines of prose and wraps them again. A line that begins with a space is a command or a row of a table. */
+/** A line that begins with a space is not wrapped. */
 function notesText(notes: string): string {
   const parts = notes.split('\n').reduce<string[]>((before, line) => {
     const last = before.at(-1)
@@ -29,7 +29,6 @@ function notesText(notes: string): string {
   return parts.flatMap((part) => (part.startsWith(' ') ? commandText(part) : wrap(part, helpWidth))).join('\n')
 }
 
-/** Breaks a command line that is too wide before its options. */
 function commandText(line: string): string {
   const [first = '', ...words] = line.split(/ (?=--)/)
   const more = `\n${indent.repeat(3)}`

@@ -54,7 +54,7 @@ export const commands: Commands = {
   completion: completionCommand,
 }
 
-/** Runs one command line (without `node` and the script). Never throws; resolves with the exit code. */
+/** Without `node` and the script. Never throws; resolves with the exit code. */
 export async function main(argv: readonly string[], context: CliContext): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok
   const program = createProgram(context, (result) => {
@@ -64,10 +64,10 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has printed its text. Help and version have exit code 0; every other error is a wrong command line.
+    // Commander has printed its text. Help and version have exit code 0.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
-      // The options were not parsed, so --json is searched in the raw arguments.
+      // The options were not parsed.
       if (argv.includes('--json'))
         printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message.replace(/^error: /, '') }))
       return exitCodes.usage
@@ -77,13 +77,10 @@ export async function main(argv: readonly string[], context: CliContext): Promis
   }
 }
 
-/** A word with a single leading dash, other than the options -h and -V. */
+/** Not -h and -V. */
 const dashed = /^-[^-].+/
 
-/**
- * Accepts arguments that begin with a single dash: ids of keys are random. Words with two dashes are options, unless
- * they follow a `--` of their own.
- */
+/** Accepts arguments with a single dash: ids of keys are random. */
 class Program extends Command {
   override createCommand(name?: string): Program {
     return new Program(name)
@@ -97,10 +94,7 @@ class Program extends Command {
   }
 }
 
-/**
- * Throws CommanderError instead of ending the process.
- * @param tree a test parses documented lines with another tree, which runs nothing
- */
+/** Throws CommanderError instead of ending the process. @param tree of a test */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const program = new Program('portage')
@@ -126,7 +120,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
   return program
 }
 
-/** A command with its arguments in the list of its group. Options are left out: nearly every command has some. */
+/** Without options: nearly every command has some. */
 function subcommandTerm(command: Command): string {
   const named = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
   return [command.name(), ...named].join(' ')

@@ -17,7 +17,6 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 
 export type OrderOptions = Reasoned & { readonly chain?: string; readonly wait?: true } & Readonly<Record<string, unknown>>
 
-/** `--wait` of an order: its help, and the outcome once the order has had its effect. */
 export interface Wait {
   readonly help: string
   readonly until: (call: Call<OrderOptions>, client: TemporalClient, result: OrderResult) => Promise<Outcome>
@@ -63,7 +62,6 @@ export async function giveOrder(
   })
 }
 
-/** The commands of all orders whose names begin with these words. */
 export function orderCommands(group: string, waits: Partial<Record<OrderName, Wait>> = {}): Commands {
   const names = (Object.keys(orders) as OrderName[]).filter((name) => orderOf(name).run && /^[^ ]+$/.test(rest(name)))
   return Object.fromEntries(names.map((name) => [rest(name), orderCommand(name, waits[name])]))
@@ -97,9 +95,7 @@ const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Com
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 
-/**
- * A call that sends the whole balance of an ERC-20 token. Throws INPUT_INVALID if the balance is 0 or no token answers.
- */
+/** The whole balance. Throws INPUT_INVALID if it is 0 or no token answers. */
 function sweepToken(
   config: Config,
   name: ChainName,

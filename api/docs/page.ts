@@ -1,6 +1,5 @@
 import { escaped, fieldsHtml, type JsonSchema, typeText } from './schema-text.ts'
 
-/** The part of OpenAPI 3.1 that the page shows. */
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string }
   readonly paths?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
@@ -92,7 +91,6 @@ function idOf(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replaceAll(/[^a-z0-9]+/gi, '-')}`
 }
 
-/** Follows the light or dark scheme of the browser, and fits a telephone. */
 export const docsStyle = `
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --back: #ffffff; --line: #d0d7de; --accent: #0550ae; }
 @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --soft: #9aa4af; --back: #0d1117; --line: #30363d; --accent: #79b8ff; } }

@@ -1,4 +1,3 @@
-/** The part of JSON Schema that the document uses. */
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -19,10 +18,9 @@ export interface JsonSchema {
   readonly pattern?: string
 }
 
-/** Deeper fields are shown by their type alone. */
 const deepest = 5
 
-/** The type in a few words, plain text: `array of string`, `"a" or "b"`. */
+/** Plain text: `array of string`, `"a" or "b"`. */
 export function typeText(schema: JsonSchema): string {
   const { type, items, const: only, anyOf, oneOf = anyOf } = schema
   if (only !== undefined) return JSON.stringify(only)

@@ -12,10 +12,7 @@ type Poll = () => Promise<readonly News[]>
 /** Pause between two reads of the causes, ms: each read calls every node. */
 const causesEveryMs = 5_000
 
-/**
- * Reads changes for the feed. Never throws: a failure is reported once, and once more when it is over.
- * @param readCauses as `GET /v1/stuck`
- */
+/** Reads changes for the feed. Never throws: a failure is reported once, and once more when it is over. */
 export function createChanges(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   const transfers = createTransferWatch(client)
   let isReady = false
@@ -31,7 +28,7 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/** Causes that began, changed or ended since the call before. The first call only remembers, and returns `ready`. */
+/** Changed causes since the call before. The first call only remembers, and returns `ready`. */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, { readonly cause: Cause; readonly mark: string }> | undefined
   return async () => {
@@ -58,7 +55,7 @@ function markOf({ count, examples }: Cause): string {
   return `${count} ${examples.join(' ')}`
 }
 
-/** Returns the result of the read before, and begins the next one when it is due. @param poll never throws */
+/** Returns the read before, and begins the next when it is due. @param poll never throws */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

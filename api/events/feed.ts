@@ -12,26 +12,21 @@ export interface FeedEvent {
 type Poll = () => Promise<readonly Omit<FeedEvent, 'id'>[]>
 
 export interface FeedOptions {
-  /** Pause between two polls, ms. */
+  /** ms. */
   readonly everyMs: number
-  /** Events kept for listeners that reconnect. */
   readonly most: number
-  /** The feed goes on for this time without listeners, ms, so that a reconnecting listener misses nothing. */
+  /** The feed goes on this long without listeners, ms: a reconnecting one misses nothing. */
   readonly lingerMs: number
 }
 
 export const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
-/**
- * One polling loop for all listeners of a process; none without listeners. It keeps the newest events, so that a
- * listener that lost its connection continues where it stopped.
- */
+/** One polling loop for all listeners of a process. Keeps the newest events for those that reconnect. */
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions
   readonly #listeners = new Set<(event: FeedEvent) => void>()
   readonly #onClose = new Set<() => void>()
-  /** Marks the ids of this process. */
   readonly #epoch = randomBytes(4).toString('hex')
   readonly #stop = new AbortController()
   #events: FeedEvent[] = []
@@ -45,7 +40,7 @@ export class EventFeed {
     this.#options = options
   }
 
-  /** The kinds of changes that are reported. A later listener has missed their `ready`. */
+  /** A later listener has missed the `ready` of these kinds. */
   get ready(): readonly string[] {
     return [...this.#ready]
   }
@@ -54,13 +49,13 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** The events after this one, in order. Undefined: the event is unknown, and some may be missing. */
+  /** Undefined: the event is unknown, and some may be missing. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)
   }
 
-  /** Listens until the returned function is called. `closed` is called when the feed ends. */
+  /** `closed` is called when the feed ends. Returns the function that unsubscribes. */
   subscribe(listener: (event: FeedEvent) => void, closed: () => void): () => void {
     this.#listeners.add(listener)
     this.#onClose.add(closed)

@@ -5,7 +5,7 @@ import type { EventFeed, FeedEvent } from './feed.ts'
 export interface ListenerOptions {
   /** At each heartbeat the token is checked again, ms. Proxies close a connection that is silent for a minute. */
   readonly heartbeatMs: number
-  /** Buffer on either side of a connection, bytes. A listener that reads more slowly is disconnected. */
+  /** Bytes, on either side. A slower listener is disconnected. */
   readonly mostBuffered: number
 }
 
@@ -15,7 +15,7 @@ export const listenerDefaults: ListenerOptions = { heartbeatMs: 15_000, mostBuff
 const longestTimer = 2 ** 31 - 1
 
 export interface Listening {
-  /** The last event that the client received. Absent: it begins now. */
+  /** Absent: it begins now. */
   readonly lastId?: string | undefined
   /** ms since the epoch. */
   readonly expiresAt: number

@@ -47,10 +47,8 @@ export function App() {
   )
 }
 
-/** Problems come first. */
 function Overview({ links }: { readonly links: Links | undefined }) {
   useEffect(() => {
-    // Follows a link of the head from another view.
     const [, part] = /^#([a-z]+)$/.exec(location.hash) ?? []
     if (part !== undefined) document.getElementById(part)?.scrollIntoView()
   }, [])

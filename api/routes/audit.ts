@@ -3,12 +3,9 @@ import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/c
 import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 
-/** The default range, days. */
+/** Days. */
 const usualDays = 7
-/**
- * One read serves all requests for the same within this time, ms: it queries every lane and stream, and perhaps every
- * open transfer.
- */
+/** ms: a read queries every lane and stream, and perhaps every open transfer. */
 const keepMs = 3_000
 
 const orderSchema = z.object({
@@ -29,7 +26,7 @@ const orderSchema = z.object({
   times: z.number().optional().describe('How many times it came in a row; absent: once.'),
 })
 
-/** A user who reaches Temporal can have a run answer with anything: malformed orders are left out. */
+/** A user of Temporal can forge answers: malformed orders are left out. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {
@@ -56,10 +53,7 @@ const schema = {
   },
 }
 
-/**
- * `GET /v1/audit`: the kept orders. A process runs one read at a time; eight requests wait, more are refused
- * (API_BUSY).
- */
+/** `GET /v1/audit`: the kept orders. One read at a time per process, eight wait, others get API_BUSY. */
 export function auditRoute(app: Api, { client }: ApiDeps): void {
   const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>

@@ -8,7 +8,7 @@ import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { reasonSchema } from './orders.ts'
 
-/** The same answer serves all requests within this time, ms: the result of each audit is queried. */
+/** ms: each audit costs a query. */
 const keepMs = 2_000
 
 const chain = z.string().min(1).max(100)
@@ -21,10 +21,7 @@ const rowSchema = z.object({
   report: reportSchema.optional().describe('Absent: it is running, or has failed.'),
 })
 
-/**
- * `GET /v1/audits` and `POST /v1/audits`: find deliveries that a deep reorg undid, and transfers that closed without an
- * outcome.
- */
+/** `/v1/audits`: deliveries that a deep reorg undid, and transfers that closed without an outcome. */
 export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
   const read = createSharedReads<AuditRow[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const list = {

@@ -2,7 +2,6 @@ import { docsPage, docsStyle, type OpenApiDocument } from '../docs/page.ts'
 import type { Api } from '../deps.ts'
 
 const stylesheet = '/docs/style.css'
-/** Only its own stylesheet: no scripts, frames or forms. */
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const headers = {
   'content-security-policy': policy,
@@ -11,10 +10,7 @@ const headers = {
   'cache-control': 'no-cache',
 } as const
 
-/**
- * `GET /docs`: the routes for people, from the OpenAPI document. Open, since a browser sends no token for a page; it
- * shows nothing of this deployment.
- */
+/** `GET /docs`. Open, since a browser sends no token for a page; it shows nothing of this deployment. */
 export function docsRoutes(app: Api): void {
   const options = { config: { access: 'open' }, schema: { hide: true } } as const
   let page: string | undefined

@@ -9,11 +9,7 @@ import { createChanges } from '../events/changes.ts'
 /** Limits of a process, and of one token name. */
 const [mostListeners, mostOfName] = [64, 8]
 
-/**
- * `GET /v1/events`: changes of transfers and causes as server-sent events. `Last-Event-ID` continues a lost connection;
- * if that id is unknown, the first event is `reset`. The stream ends with the token.
- * @param from.causes as `GET /v1/stuck` reads them
- */
+/** `GET /v1/events`, until the token ends. Unknown `Last-Event-ID`: `reset`. @param from.causes as `/v1/stuck` */
 export function eventRoute(
   app: Api,
   deps: ApiDeps,
@@ -49,7 +45,6 @@ export function eventRoute(
       if (left > 0) listening.set(principal.name, left)
       else listening.delete(principal.name)
     })
-    // The type is that of the document; the stream is sent unchanged.
     void reply
       .headers({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
       .send(stream.body as unknown as string)

@@ -30,9 +30,7 @@ const flowSchema = z.object({
   steps: z.array(z.object({ at: z.number().describe('ms since the epoch.'), delivered: z.number(), ...times })),
 })
 
-/**
- * `GET /v1/flow?minutes=`: traffic between the chains and its times, from the lists of the server, without a worker.
- */
+/** `GET /v1/flow?minutes=`: traffic and its times, from the server's lists, without a worker. */
 export function flowRoute(app: Api, { client }: ApiDeps): void {
   const reader = createTrafficReader(client)
   const schema = {

@@ -9,11 +9,7 @@ const report = z.object({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/**
- * `GET /health`: the process is alive. `GET /ready`: 503 unless Temporal answers. Chains and guardian spies are
- * reported and do not decide, since an unreachable one holds up only its own transfers. Neither route is rate limited;
- * Temporal is asked once a second at most.
- */
+/** `/health`: alive. `/ready`: 503 without Temporal, asked once a second at most. Neither is rate limited. */
 export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Liveness of the process', response: { 200: z.object({ status: z.literal('ok') }) } }
@@ -24,7 +20,7 @@ export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): voi
   app.get('/ready', { config, schema: works }, async (_, reply) => {
     const temporal = await askTemporal()
     const { ok: ready } = temporal
-    // An unreachable chain holds up only its own transfers: the API answers without any chain.
+    // An unreachable chain holds up only its own transfers.
     const chains = checkChains(network.chains.values()).map((check) => ({ ...check, vital: false }))
     return reply.status(ready ? 200 : 503).send({ ready, checks: [temporal, ...chains, ...(spies?.() ?? []).map(spyCheck)] })
   })

@@ -10,7 +10,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { subjectParams } from './orders.ts'
 
-/** How long an answer is kept, ms: each read costs calls to Temporal and to every node. */
+/** ms: each read calls Temporal and every node. */
 const keepMs = 1_000
 
 const rowSchema = z.object({
@@ -56,7 +56,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     ...(await readLane(client, resolveLane(config, request.params.lane))),
   }))
 
-  // The results of up to 200 workflows are queried.
+  // Queries up to 200 workflows.
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
   const readBatches = createSharedReads<Awaited<ReturnType<typeof listBatches>>>(keepMs, gate)
   const readTransactions = createSharedReads<Awaited<ReturnType<typeof listOperatorTransactions>>>(keepMs, gate)

@@ -7,22 +7,18 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
-/**
- * Pause between two counts of transfers, ms: a count takes eleven visibility queries, and the server allows ten per
- * second.
- */
+/** ms: a count takes eleven visibility queries, and the server allows ten per second. */
 const countsMs = 30_000
-/** Pause between two reads of the streams, ms: one query per stream. */
+/** ms: one query per stream. */
 const streamsMs = 10_000
-/** A scraper waits 10 s by default, and these figures must not delay the others, ms. */
+/** ms: a scraper waits 10 s by default, and these figures must not delay the others. */
 const timeoutMs = 2_000
-/** Most parked transfers whose codes are queried, each once. */
 const mostParked = 1_000
 
-/** How long a rendered text serves all requests, ms. Rendering takes milliseconds, and the text is large. */
+/** ms: rendering takes milliseconds, and the text is large. */
 const keptMs = 1_000
 
-/** `GET /metrics`: Prometheus text. Refreshed figures are in every rendering, also in that of the admin port. */
+/** `GET /metrics`: Prometheus text. The admin port shows the same figures. */
 export function metricsRoute(app: Api, deps: ApiDeps): void {
   const { metrics } = deps
   metrics.onRefresh(createTransferCounts(deps))
@@ -34,9 +30,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/**
- * Refreshes `portage_transfers` and `portage_transfers_parked`. Never throws: without Temporal the last figures stay.
- */
+/** Never throws: without Temporal the last figures stay. */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
   const parkedCodes = createParkedCodes(client, 'all', logger)
   const shown = new Set<string>()
@@ -51,10 +45,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/**
- * Parked transfers by code. `unknown`: not queried yet. A forged run in Temporal may name any code, so only codes of
- * the catalogue become series.
- */
+/** `unknown`: not queried yet. A forged run may name any code, so only codes of the catalogue become series. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)
@@ -63,9 +54,7 @@ export function countParked(codes: readonly string[], parked: number): ReadonlyM
   return counts
 }
 
-/**
- * Refreshes `portage_stream_*` in a process that feeds no stream. Never throws: without Temporal the last figures stay.
- */
+/** For a process that feeds no stream. Never throws: without Temporal the last figures stay. */
 function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promise<void> {
   const heights = (chain: string) => finalizedHeight(network, chain)
   return atMostEvery(streamsMs, async () => {
@@ -75,7 +64,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** Refreshes at this interval at most. A scrape that comes earlier, or exceeds the time-out, gets the last figures. */
+/** A scrape that comes earlier, or exceeds the time-out, gets the last figures. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   let refreshedAt = -Infinity
   let refreshing: Promise<void> | undefined

@@ -9,7 +9,6 @@ import { errorSchema } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { createReadGate, type ReadGate } from '../read-gate.ts'
 
-/** The subject of an order or of a read, as a parameter of the path. */
 export const subjectParams = {
   lane: z.object({ lane: z.string().min(1).max(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
   stream: z.object({
@@ -26,9 +25,8 @@ export const subjectParams = {
 export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')
 const payingTwice = 'Without the header Idempotency-Key a request that is sent again pays again.'
 
-/** The POST routes of all orders that do not have a route of their own. */
+/** POST routes of orders without a route of their own. */
 export function orderRoutes(app: Api, deps: ApiDeps): void {
-  // Checkpoints are files, or objects of a remote store.
   const gates: Partial<Record<OrderName, ReadGate>> = { 'stream checkpoint write': createReadGate({ atOnce: 2, waiting: 8 }) }
   for (const name of Object.keys(orders) as OrderName[]) {
     const spec = orderOf(name)

@@ -5,7 +5,6 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { defaultBridge, submit } from '../submit.ts'
 
-/** The body of spy_relayer, or problem details if the request does not reach the route. */
 const failed = {
   description: 'Why the VAA was refused.',
   content: {
@@ -14,10 +13,7 @@ const failed = {
   },
 }
 
-/**
- * `GET /relayvaa/{vaa}`: the route of spy_relayer, with its answers. "Scheduled" means that the signatures were checked
- * and the transfer exists; a refusal has a code. The VAA is raw base64, which may contain `/`.
- */
+/** `GET /relayvaa/{vaa}`, as spy_relayer. "Scheduled": signatures checked, transfer exists. Base64 may contain `/`. */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",

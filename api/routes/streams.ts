@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
-/** Longest wait for an audit, ms: proxies end a connection that is silent for a minute. */
+/** ms: proxies end a connection that is silent for a minute. */
 const waitMs = 50_000
 
 const params = subjectParams.stream
@@ -67,7 +67,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // The name becomes that of a file or an object, so only a name of a stream that exists is used.
+    // The name becomes that of a file or an object: only that of an existing stream is used.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }
@@ -75,7 +75,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   auditRoute(app, deps)
 }
 
-/** One audit at a time in a process, since it reads tables and logs. Requests for the same stream share it. */
+/** One at a time, since it reads tables and logs. Requests for the same stream share it. */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const gate = createReadGate({ atOnce: 1, waiting: 0 })
   const running = new Map<string, Promise<StreamAudit>>()

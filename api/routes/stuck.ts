@@ -3,13 +3,10 @@ import { causeReportSchema } from '../../operations/causes/schema.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 
-/** How long an answer is kept, ms: each read costs calls to Temporal and to every node. */
+/** ms: each read calls Temporal and every node. */
 const keepMs = 2_000
 
-/**
- * `GET /v1/stuck`: as `portage stuck --json`. Unreachable Temporal or nodes are causes themselves. Returns the reader
- * for other routes.
- */
+/** `GET /v1/stuck`: as `portage stuck --json`. Returns the reader for other routes. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: keepMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }

@@ -12,7 +12,7 @@ import { sequenceSchema } from '../../operations/orders/values.ts'
 import { defaultBridge, submit } from '../submit.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Most submissions of one request, and how many run at a time: each may read a chain. */
+/** Most in one request, and at a time: each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -82,12 +82,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/**
- * `POST /v1/transfers?bridge=`: a signed VAA; the place of one, which is fetched from the guardian APIs; or the place
- * of a native transfer. 202: the transfer was started. 200: it exists already, and priority and deadline are ignored.
- * Signatures or the table of the source are checked first. `POST /v1/transfers/bulk`: many; a refused one does not
- * affect the others.
- */
+/** `POST /v1/transfers`, `/bulk`. 202: started. 200: exists; priority, deadline ignored. Messages are checked first. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: z.string().min(1).max(64).optional() })
@@ -159,10 +154,7 @@ function messageOf(body: z.output<typeof bodySchema>, { config, network }: ApiDe
 
 type RecordedPlace = Extract<z.output<typeof bodySchema>, { nonce: string }>
 
-/**
- * The unsigned message of a transfer, as recorded by the source's contract at its finalized state. Throws INPUT_INVALID
- * (a direction that this process does not serve), NATIVE_NOT_FINAL, and what reads throw.
- */
+/** Recorded at the source's finalized state. Throws INPUT_INVALID (direction), NATIVE_NOT_FINAL, what reads throw. */
 async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
   const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')
   const found = directions.find(({ sourceChain, targetChain }) => sourceChain === source && targetChain === target)
@@ -176,7 +168,7 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/** ms since the epoch. Throws INPUT_INVALID for a past deadline: its transfer would be parked at once. */
+/** ms since the epoch. Throws INPUT_INVALID for a past deadline: its transfer would be parked. */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
@@ -184,7 +176,7 @@ function deadlineOf(given: string | number | undefined): number | undefined {
   throw new RelayerError('INPUT_INVALID', { detail: `deadline: ${given} has passed` })
 }
 
-/** Wormhole's number of a chain, given by number or by name. Throws INPUT_INVALID. */
+/** Throws INPUT_INVALID. */
 function chainNumber(chain: number | string, { chains }: ApiDeps['config']): number {
   const id = /^[0-9]{1,5}$/.test(String(chain)) ? Number(chain) : chains[chain]?.wormholeChainId
   if (id !== undefined && id >= 1 && id <= 65_535) return id

@@ -18,9 +18,8 @@ import { orderOf } from '../../operations/orders/orders.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { rowSchema, transferParams } from './transfers.ts'
 
-/** Most transfers of one request. Each costs a call of the server, and the client waits for all. */
+/** Each costs a call of the server, and the client waits for all. */
 const mostOrdered = 500
-/** Most ids in a request. */
 const mostNamed = 100
 
 const doneSchema = z.object({
@@ -51,7 +50,7 @@ const resultsSchema = z.object({
     .describe('The result of each; absent in a dry run.'),
 })
 
-/** `POST /v1/transfers/{id}/{retry|cancel|expedite}`, and `POST /v1/transfers/{retry|cancel|expedite}` for many. */
+/** `POST /v1/transfers/{id}/{retry|cancel|expedite}`, and without `{id}` for many. */
 export function transferOrderRoutes(app: Api, deps: ApiDeps): void {
   for (const kind of transferOrders) {
     oneRoute(app, deps, kind)
@@ -83,7 +82,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     const { ids, filter, limit, dryRun, reason: why } = request.body
     if ((ids === undefined) === (filter === undefined))
       throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
-    // Checked before any read of Temporal: otherwise a dry run would reveal transfers outside the scope of the token.
+    // Before any read of Temporal: a dry run must not reveal transfers outside the token's scope.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
       ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)

@@ -69,10 +69,7 @@ const reportSchema = z
   })
   .describe('The state of the transfer, its timeline and its outcome.')
 
-/**
- * `GET /v1/transfers`: by a filter, newest first, from Temporal's visibility store, without a worker. `GET
- * /v1/transfers/{id}`: a query of the open workflow, or the result of the closed one.
- */
+/** Lists, newest first, need no worker. One transfer: a query of the open workflow, or the closed one's result. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers: open ones first, then the newest',

@@ -3,10 +3,7 @@ import { chainOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/**
- * Runs `use` with a connected chain of the config. Throws INPUT_INVALID (unknown chain), NODE_UNAVAILABLE,
- * CHAIN_ID_MISMATCH.
- */
+/** Connects the chain. Throws INPUT_INVALID (unknown chain), NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
 export async function withChain<Result>(
   config: Config,
   name: ChainName,

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { exactAmountText, gweiText } from '../../domain/text/amounts.ts'
 import type { FeePolicy, FeeScope } from '../../domain/fees/policy.ts'
 
-/** The opposite of feeScopeText. Throws InvalidArgumentError. */
+/** Reads feeScopeText. Throws InvalidArgumentError. */
 export function parseFeeScope(text: string): FeeScope {
   const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
   if (kind === 'global' && rest === '') return { kind }

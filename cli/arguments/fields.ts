@@ -17,7 +17,7 @@ export function addField(command: Command, field: Field): void {
   command.addOption(absent.success ? option.default(absent.data) : option.makeOptionMandatory())
 }
 
-/** The values of fields, as commander has read them. @param typed the arguments, in the order of the fields */
+/** As commander has read them. @param typed the arguments, in the order of the fields */
 export function valuesOf(fields: Fields, options: Readonly<Record<string, unknown>>, typed: readonly unknown[] = []): object {
   const left = [...typed]
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import type { Order } from '../../domain/order.ts'
 import type { OrderSpec } from '../../operations/orders/spec.ts'
 import { parseFeeScope } from './fee-scope.ts'
 
-/** The reason of an order. Its author is in the access token. */
+/** The author of an order is in the access token. */
 export type Reasoned = Pick<Order, 'reason'>
 
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
@@ -15,7 +15,7 @@ export function withReason(command: Command, reason: NonNullable<OrderSpec['reas
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-/** A parser that also lower-cases the text. `rule` is the message for a text that does not match. */
+/** Also lower-cases the text. `rule` is the message for a text that does not match. */
 function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()
@@ -23,7 +23,7 @@ function matching(pattern: RegExp, rule: string): (text: string) => string {
   }
 }
 
-/** A parser of numbers within bounds; whole numbers unless `pattern` allows others. */
+/** Whole numbers unless `pattern` allows others. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = /^[0-9]{1,15}$/) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
@@ -34,13 +34,12 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
 
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?Z)?$/i
 
-/** A day of the calendar, unchanged. */
 export function utcDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && isOfCalendar(text)) return text
   throw new InvalidArgumentError('It must be a day of the calendar: 2026-11-22.')
 }
 
-/** Whether a day exists. `Date` reads 31 February as 3 March. */
+/** `Date` reads 31 February as 3 March. */
 export function isOfCalendar(day: string): boolean {
   const at = Date.parse(day)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
@@ -49,24 +48,22 @@ export function isOfCalendar(day: string): boolean {
 const fraction = /^[0-9.]+$/
 const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/reference/errors.md, like LANE_NONE.')
 
-/** Parsers for commander, by the kinds of values of orders (`operations/orders/values.ts`), and some more. */
+/** Parsers by the kinds of values of orders (`operations/orders/values.ts`), and some more. */
 export const parse = {
   text: (text: string) => text,
   /** A block's height, or a nonce. */
   number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
-  /** Most rows of closed workflows. */
   closed: numberWithin(0, 999, 'It must be a whole number below 1000.'),
   hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
   gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
   priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
   chainName: matching(/^[a-z][a-z0-9-]{0,30}$/, 'It must be the name of a chain.'),
-  /** A price or a cost, as wei, decimal. */
+  /** Wei, decimal. */
   wei(this: void, text: string): string {
     const amount = parseAmount(text)
     if (amount && (amount.coin === undefined || amount.coin === 'ETH')) return amount.wei
     throw new InvalidArgumentError('It must be an amount with a unit, like 5gwei or 0.05ether; a number alone is wei.')
   },
-  /** Coins of a lane. */
   amount(this: void, text: string): Amount {
     const amount = parseAmount(text)
     if (amount) return amount
@@ -87,13 +84,13 @@ export const parse = {
     if (age !== undefined) return age
     throw new InvalidArgumentError('It must be a number with s, m, h or d: 90s, 15m, 3h, 2d.')
   },
-  /** A time in UTC, as ms since the epoch. */
+  /** UTC; ms since the epoch. */
   time(this: void, text: string): number {
     const [, day] = timePattern.exec(text) ?? []
     if (day !== undefined && isOfCalendar(day)) return Date.parse(text.toUpperCase())
     throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
   },
-  /** A time in UTC that is not in the future, as ms since the epoch. */
+  /** UTC, not in the future; ms since the epoch. */
   pastTime(this: void, text: string): number {
     const at = parse.time(text)
     if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
@@ -103,7 +100,7 @@ export const parse = {
     if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
     throw new InvalidArgumentError('It must be an http or https URL.')
   },
-  /** A number of a stream, decimal. */
+  /** Decimal. */
   u64(this: void, text: string): string {
     if (/^(0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 2n ** 64n) return text
     throw new InvalidArgumentError('It must be a whole number below 2^64.')

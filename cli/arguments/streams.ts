@@ -3,14 +3,14 @@ import { type Heights, sourceOf } from '../../intake/streams/reports.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { withChain } from './chains.ts'
 
-/** Longest wait of a list for a node, ms. Without an answer the lag is unknown. */
+/** ms. Without an answer the lag is unknown. */
 const headTimeoutMs = 3_000
 
 export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }
 
-/** The finalized heights of the source chains of these streams, where a node answers. */
+/** By source chain, where a node answers. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
   const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {

@@ -13,10 +13,7 @@ export const transferForms =
 
 const nodeTimeoutMs = 5_000
 
-/**
- * The id of a transfer that is named in any form. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, TEMPORAL_UNAVAILABLE;
- * for a message that no bridge of the config decodes as `decode`.
- */
+/** A given id in any form. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, TEMPORAL_UNAVAILABLE, and as `decode`. */
 export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
   const signed = await idInMessage(config, given)
   return resolveTransfer(client, signed ?? given, {
@@ -24,17 +21,16 @@ export async function findTransfer(client: TemporalClient, config: Config, given
     // Only reached when Temporal knows nothing of the hash.
     placesOf: (hash) =>
       withChains(config, async (chains) => {
-        // Nodes that do not answer are skipped.
         await Promise.allSettled([...chains.values()].map((chain) => chain.connect()))
         return placesOfTransaction(createBridges(config, chains), chains, hash)
       }),
   })
 }
 
-/** Bytes of the shortest VAA: head, one signature, head of the body. Ids and hashes are shorter, also in hex. */
+/** Head, one signature, head of the body. Ids and hashes are shorter, also in hex. */
 const leastBytes = 6 + 66 + 51
 
-/** The id of the transfer in a signed message, base64 or hex. Undefined: the text is no message. */
+/** Base64 or hex. Undefined: the text is no message. */
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
   const bytes = bytesOf(given)
   if (!bytes || bytes.length < leastBytes) return undefined
@@ -60,7 +56,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Runs `use` with the chains of the config, none of them connected. */
+/** None of the chains is connected. */
 async function withChains<Result>(config: Config, use: (chains: ReadonlyMap<string, ConfiguredChain>) => Promise<Result>): Promise<Result> {
   const chains = new Map(
     Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain, { timeoutMs: nodeTimeoutMs })]),

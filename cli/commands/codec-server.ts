@@ -12,9 +12,9 @@ import { withInterrupt } from '../context.ts'
 import { invalid } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Polling interval of the list of tokens, ms: the longest until a revoked token is refused. */
+/** ms: the longest until a revoked token is refused. */
 const everyMs = 10_000
-/** The interval before the first read has succeeded, ms. */
+/** ms, before the first read has succeeded. */
 const firstEveryMs = 1_000
 
 export const codecServerCommand: CommandSpec = {
@@ -51,10 +51,7 @@ on an address other than loopback put a proxy with TLS in front. docs/operate/te
   },
 }
 
-/**
- * Reads the list of tokens until it is stopped. Each read uses a new connection, so that rotated credentials are used.
- * Keeps the last list while Temporal is unreachable.
- */
+/** A new connection each time, for rotated credentials. Keeps the last list while Temporal is unreachable. */
 function keepTokens(
   read: () => Promise<readonly IssuedToken[]>,
   { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal },

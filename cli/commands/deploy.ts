@@ -8,7 +8,7 @@ import { orderText } from '../orders.ts'
 import { invalid, type Reasoned, withReason } from '../arguments/options.ts'
 import { list, type Text } from '../output/output.ts'
 
-/** Polling interval of `deploy drained --wait`, ms. */
+/** ms. */
 const pollMs = 2_000
 
 interface Promote extends Reasoned {
@@ -16,7 +16,6 @@ interface Promote extends Reasoned {
   readonly ignoreMissingQueues?: true
 }
 
-/** An order about all processes. */
 const everything = {} as const
 
 export const deployCommand: CommandSpec = {

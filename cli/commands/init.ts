@@ -47,14 +47,13 @@ the key of each chain; the fee of each token that is delivered.`,
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
       'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fee of each token that you deliver:',
-      // Never wrapped, so that the lines can be copied.
+      // Not wrapped: the lines can be copied.
       verbatim(next.map((line) => `  ${line}`).join('\n')),
     ]
     return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }
   },
 }
 
-/** From the options, else from answers at the terminal. */
 async function choose({ context, options, misuse }: Call<InitOptions>): Promise<Choice> {
   const names = options.chain ?? []
   if (names.length > 0) {

@@ -52,7 +52,7 @@ export const runCommand: CommandSpec = {
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false, joined: true })
     const unlisted = unlistedToken(loaded.dataFolder)
     const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, unlisted, { context, logger }) : undefined
-    // The native parts of a worker load slowly, so only this command loads them.
+    // Slow to load, so only here.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -75,14 +75,10 @@ export const runCommand: CommandSpec = {
   },
 }
 
-/** The first token is valid long enough to create the tokens of people with it. */
+/** Long enough to create the tokens of people with it. */
 const firstTokenMs = 24 * 3_600_000
 
-/**
- * Makes the keys of access tokens, unless they exist or the config names keys of another machine. Then shows the first
- * token once, and only on a terminal: a log would keep it. Returns the first token as long as it is not listed, also
- * that of an earlier start.
- */
+/** Makes keys, unless the config names others. Shows the first token once, on a terminal only: a log would keep it. */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,
@@ -102,10 +98,7 @@ async function prepareAccess(
   return principal
 }
 
-/**
- * Puts the first token on the list of tokens, by which it can be revoked, as soon as a worker serves the settings.
- * Never throws: a start does not fail for it.
- */
+/** Lists the first token, by which it can be revoked, once a worker serves the settings. Never throws. */
 async function listToken(
   token: Principal,
   unlisted: UnlistedToken,
@@ -135,7 +128,7 @@ function portOf(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
 }
 
-/** A lane by its id or by its address. The runtime needs the address. */
+/** The runtime needs the address. */
 function toAddress(lane: string): string {
   return lane.includes(':') ? laneAddress(lane) : lane
 }

@@ -1,6 +1,6 @@
 import type { CompletionCommand } from './tree.ts'
 
-/** A script for bash 4.4 or newer. It has all completions: it starts no process and evaluates no typed text. */
+/** For bash 4.4 or newer. Starts no process and evaluates no typed text. */
 export function bashScript(tree: readonly CompletionCommand[]): string {
   return `# Completion of portage for bash: source <(portage completion bash)
 ${lookUps(tree)}
@@ -60,10 +60,7 @@ ${values.join('\n')}
 }`
 }
 
-/**
- * Accepts names of commands and options, and choices, with letters, digits and \`-\` only: no character has a meaning
- * for the shell.
- */
+/** Letters, digits and \`-\` only: no character has a meaning for the shell. */
 function quoted(words: readonly string[]): string {
   const unfit = words.find((word) => !/^[\w -]*$/.test(word))
   if (unfit !== undefined) throw new Error(`a shell would not take this as a word: ${unfit}`)

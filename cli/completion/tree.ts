@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from 'commander'
 
 /** The completions after a command. */
 export interface CompletionCommand {
-  /** Names from the first command of the program on: `transfer list`; empty: the program. */
+  /** `transfer list`; empty: the program. */
   readonly path: string
   readonly commands: readonly CompletionWord[]
   readonly options: readonly CompletionOption[]
@@ -20,7 +20,7 @@ interface CompletionOption extends CompletionWord {
   readonly value?: { readonly choices: readonly string[]; readonly isFile: boolean }
 }
 
-/** The program and all its commands. The options of the program are repeated for each command. */
+/** The options of the program are repeated for each command. */
 export function completionTree(program: Command): CompletionCommand[] {
   const everywhere = [...program.options.map(toOption), { name: '--help', description: 'display help for command' }]
   const walk = (command: Command, path: readonly string[]): CompletionCommand[] => [

@@ -1,9 +1,6 @@
 import type { CompletionCommand, CompletionWord } from './tree.ts'
 
-/**
- * A script for zsh and its compsys: source it, or save it as `_portage` in a folder of `$fpath`. Like that for bash, it
- * starts no process and evaluates no typed text.
- */
+/** For zsh: source it, or save it as `_portage` in `$fpath`. Starts no process and evaluates no typed text. */
 export function zshScript(tree: readonly CompletionCommand[]): string {
   return `#compdef portage
 # Completion of portage for zsh: source <(portage completion zsh)

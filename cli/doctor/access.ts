@@ -13,10 +13,7 @@ import { type Check, type Finding, look, warn } from './check.ts'
 const area = 'access'
 const dayMs = 24 * 3_600_000
 
-/**
- * Checks the key file of access tokens, and whether a valid token exists. Without Temporal only the file: checkTemporal
- * reports that.
- */
+/** The key file, and whether a valid token exists. Without Temporal only the file: checkTemporal reports that. */
 export async function checkAccess(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   const keys = look(area, 'key file', () => checkKeyFile(config, Date.now()))
   const tokens = withTemporalClient(temporal, async (client) => [
@@ -25,7 +22,7 @@ export async function checkAccess(config: Config, temporal: TemporalAccess): Pro
         if (error instanceof RelayerError && error.code === 'SETTINGS_UNREACHABLE') return error
         throw error
       })
-      // No failure: the doctor is often run before the workers are started.
+      // No failure: the doctor often runs before the workers.
       if (answer instanceof RelayerError) return warn('no worker serves the list of tokens now', answer.remedy)
       return tokensFinding(answer.tokens, Date.now())
     }),
@@ -33,7 +30,7 @@ export async function checkAccess(config: Config, temporal: TemporalAccess): Pro
   return [await keys, ...(await tokens)]
 }
 
-/** Throws ACCESS_KEYS for a file that is unreadable, malformed, of another user or readable by others. */
+/** Throws ACCESS_KEYS: unreadable, malformed, of another user or readable by others. */
 async function checkKeyFile(config: Config, now: number): Promise<Finding> {
   const file = keyFile(accessSource(config))
   const keys = await readKeys(file)
@@ -52,7 +49,7 @@ function keysFinding(file: string, keys: readonly AccessKey[], now: number): Fin
   if (!signing) return warn(`${file} has no signing key: no token can be created here`, 'portage token rotate-key')
   const days = Math.max(0, Math.floor((now - made(signing)) / dayMs))
   const detail = `${file}: the signing key is ${days} days old; ${keys.length - 1} older keys verify`
-  // A key signs until the next one is made. Its last token ends at most `longestTokenMs` later.
+  // A key's last token ends at most `longestTokenMs` after the next key is made.
   const done = keys.filter((key, index) => key !== signing && now - made(keys[index + 1] ?? signing) > longestTokenMs)
   const [first] = done
   if (first) return warn(`${detail}, ${done.length} of them tokens that have all ended`, `portage token remove-key ${first.kid}`)

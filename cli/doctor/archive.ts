@@ -7,10 +7,7 @@ import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 import { type Check, fail, type Finding, look, warn } from './check.ts'
 
-/**
- * Checks that the archive keeps up with Temporal's retention. Nothing without an archive in the config, and without
- * Temporal, which checkTemporal reports.
- */
+/** Whether the archive keeps up with Temporal's retention. Nothing without Temporal: checkTemporal reports that. */
 export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (!archive) return []
   return withTemporalClient(temporal, async (client) => [

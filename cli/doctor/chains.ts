@@ -9,7 +9,7 @@ import { invalid } from '../arguments/options.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 import { checkKey, operatorCallsFinding } from './keys.ts'
 
-/** Checks every node, then the contracts and the lanes through the first healthy node. */
+/** Every node, then contracts and lanes through the first healthy one. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()
@@ -67,7 +67,6 @@ function reads(reader: Reader): boolean {
   return use === 'all' || use === 'read'
 }
 
-/** A node that only receives transactions is asked only for its network. */
 async function checkSender(reader: Reader): Promise<Finding> {
   await reader.connect().catch((error: unknown) => {
     if (statusOf(reader).state !== 'up') throw error
@@ -96,7 +95,6 @@ const functions = new Interface([
 
 type Contracts = NonNullable<ChainConfig['contracts']>
 
-/** Checks that the core contract answers, has the configured Wormhole chain id and a readable guardian set. */
 async function checkCore(reader: Reader, { core }: Contracts, wormholeChainId: number): Promise<Finding> {
   const chainId = Number(await read(reader, core, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)

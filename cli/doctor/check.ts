@@ -2,9 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { redactText } from '../../observability/redact.ts'
 
-/** `warn`: it works, but an operator should know. */
 export interface Check {
-  /** temporal, chain ethereum, bridge… */
   readonly area: string
   readonly name: string
   readonly status: 'ok' | 'warn' | 'fail'
@@ -12,7 +10,6 @@ export interface Check {
   readonly remedy?: string
 }
 
-/** A string is the detail of a passed check. */
 export type Finding = string | { readonly status: 'warn' | 'fail'; readonly detail: string; readonly remedy: string }
 
 export function fail(detail: string, remedy: string): Finding {
@@ -25,7 +22,7 @@ export function warn(detail: string, remedy: string): Finding {
 
 export const checkTimeoutMs = 10_000
 
-/** An error, or no answer in time, is a failed check with a remedy. */
+/** An error or a timeout is a failed check with a remedy. */
 export async function look(area: string, name: string, at: () => Promise<Finding>): Promise<Check> {
   try {
     const late = delay(checkTimeoutMs, undefined, { ref: false }).then(() => {
@@ -41,10 +38,7 @@ export async function look(area: string, name: string, at: () => Promise<Finding
   }
 }
 
-/**
- * Remedies in place of those of the catalogue that name the doctor itself. A test holds that no other code of the
- * catalogue leads back here.
- */
+/** In place of the catalogue's remedies that name the doctor; a test holds that no other does. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
     'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or portage node add.',

@@ -4,15 +4,10 @@ import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
 const area = 'files'
-/** Mode bits: write by group or others, and any access by them. */
 const othersWrite = 0o022
 const othersAny = 0o077
 
-/**
- * Checks the permissions of the config and its data folder, which decide what Portage does, and of files with secrets.
- * Files that do not exist are not checked: their users report them. On Windows modes mean nothing and nothing is
- * checked.
- */
+/** Permissions of the config, the data folder and files with secrets, if they exist. Nothing on Windows. */
 export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (process.platform === 'win32') return []
   const signers = Object.values(config.chains).flatMap(({ lanes }) =>

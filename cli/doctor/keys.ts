@@ -5,23 +5,18 @@ import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { type Finding, warn } from './check.ts'
 
-/**
- * Opens the key of a lane and signs a no-op that is not sent: an existing key may refuse to sign (a locked key,
- * kms:GetPublicKey without kms:Sign, rules of a remote signer). Throws what opening and signing throw.
- */
+/** Signs a no-op that is never sent: an existing key may refuse. Throws what opening and signing throw. */
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
   const policy = { ...noopsOnly, limits: signingLimits(chain), lane: laneId(chain.family, chain.networkId, address) }
   const signer = await chainFamilies[chain.family].createSigner(spec, address, policy)
-  // Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes
-  // never leave this function.
+  // Nonce 0 at 1 wei per gas: no node takes it. The signed bytes never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
   return keyFindings[spec.kind]
 }
 
-/** A signing policy that allows only no-ops. */
 export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
   calls: {},
   operatorCalls: {},
@@ -33,10 +28,10 @@ export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
   fieldOf: (what) => what,
 }
 
-/** `0x` and the 8 digits of a selector. */
+/** `0x` and 8 digits. */
 const selectorLength = 10
 
-/** Calls that the lane signs for operators without a proof. Undefined: none. */
+/** Signed for operators without a proof. Undefined: none. */
 export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
   const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
   const open = calls.filter(({ start }) => start.length === selectorLength)

@@ -9,12 +9,10 @@ import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
-/** The share of the limit from which the doctor warns. */
+/** Share of the limit. */
 const nearLimit = 0.8
 
-/**
- * Checks how many nonces the ledgers keep until they are final. No checks without Temporal: checkTemporal reports that.
- */
+/** Nonces that ledgers keep until final. Nothing without Temporal: checkTemporal reports that. */
 export async function checkLanes(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   const lanes = lanesOf(config).map(({ id }) => id)
   return withTemporalClient(temporal, (client) =>
@@ -27,7 +25,7 @@ async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding>
     if (error instanceof RelayerError && (error.code === 'LANE_UNREACHABLE' || error.code === 'LANE_NOT_FOUND')) return error
     throw error
   })
-  // No failure: the doctor is often run before the workers are started.
+  // No failure: the doctor often runs before the workers.
   if (state instanceof RelayerError) {
     return state.code === 'LANE_NOT_FOUND' ? 'has not begun' : warn('exists, and does not answer', state.remedy)
   }

@@ -8,10 +8,7 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './ch
 
 type Route = NativeBridgeConfig['routes'][number]
 
-/**
- * Checks each direction of the native bridge: both contracts, pause and budget of the target, and the role of the
- * lanes.
- */
+/** Each direction: both contracts, pause and budget of the target, and the role of the lanes. */
 export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   const routes = config.bridges['native-bridge']?.routes ?? []
   const names = new Set(routes.flatMap(({ source, target }) => [source, target]))
@@ -19,7 +16,6 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   const readers = new Map([...names].map((name) => [name, createConfiguredChain(name, chainOf(config, name), options)]))
   const checkRoute = (route: Route): Promise<Check[]> => {
     const { source, target } = route
-    // The checks of a chain share its connection.
     const check = (name: string, reader: Reader, ask: () => Promise<Finding>) =>
       look(`route ${source} → ${target}`, name, () => reader.connect().then(ask))
     const [from, to] = [readers.get(source)!, readers.get(target)!]

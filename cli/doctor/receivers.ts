@@ -15,15 +15,11 @@ type Configured = Config['notifications'][number]
 
 export interface ReceiverChecks {
   readonly env: NodeJS.ProcessEnv
-  /** Sends each receiver a signed notification.test. Otherwise a connection is only opened and closed. */
+  /** A signed notification.test. Otherwise a connection is only opened and closed. */
   readonly sendTest: boolean
 }
 
-/**
- * Checks each receiver of notifications from this machine: its URL, its secrets, and the report of its notifier, where
- * Temporal answers (checkTemporal reports it if not). Missing secrets are no failure: only processes of the role ledger
- * need them.
- */
+/** URL, secrets and notifier of each receiver. Missing secrets are no failure: only the role ledger needs them. */
 export async function checkReceivers(config: Config, temporal: TemporalAccess, { env, sendTest }: ReceiverChecks): Promise<Check[]> {
   const { notifications } = config
   if (notifications.length === 0) return []
@@ -57,11 +53,11 @@ function checkOf(receiver: string, name: string, finding: Finding): Check {
   return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
-/** Opens a connection and checks the certificate for https. Sends no request. */
+/** Checks the certificate for https. Sends no request. */
 async function reach({ protocol, hostname, port, host }: URL): Promise<Finding> {
   const isTls = protocol === 'https:'
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)) }
-  // The handshake carries a name, and must not carry an address.
+  // The handshake must not carry an address.
   const socket: Socket = isTls ? connectTls({ ...to, ...(/^[\d.]+$|:/.test(to.host) ? {} : { servername: to.host }) }) : connectPlain(to)
   try {
     await new Promise<void>((resolve, reject) => {
@@ -92,7 +88,7 @@ function secretName({ secretFile, secretVariable }: Secret, index: number): stri
 
 const makeSecret = 'echo "whsec_$(openssl rand -base64 32)"'
 
-/** Checks only the form. A test shows whether the receiver has the same secret. */
+/** Only a test shows whether the receiver has the same secret. */
 function secretFinding(configured: Configured, secret: Secret, env: NodeJS.ProcessEnv): Finding {
   const { secretVariable, secretFile = '' } = secret
   if (secretVariable !== undefined && !env[secretVariable])
@@ -142,7 +138,7 @@ function progressFinding({ name, state, problem, disabled, unsent = 0, oldestUns
   }
 }
 
-/** Less than a check may take. Portage waits 15 s. */
+/** ms. Less than a check may take. */
 const testTimeoutMs = checkTimeoutMs - 1_000
 
 async function testFinding(receiver: Receiver): Promise<Finding> {

@@ -17,7 +17,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** Without both, every transfer there is declined (FEE_NOT_CONFIGURED). */
+/** Without both, every transfer is declined (FEE_NOT_CONFIGURED). */
 function feesFinding(
   chain: string,
   { minimumFees, freeRoutes }: Pick<NonNullable<Config['bridges']['wormhole-token-bridge']>, 'minimumFees' | 'freeRoutes'>,
@@ -44,7 +44,7 @@ async function reachSpy(address: string): Promise<string> {
   }
 }
 
-/** Requests a message that cannot exist: any answer below 500 shows that the API works. */
+/** A message that cannot exist: any answer below 500 is good. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
   const base = url.replace(/\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`

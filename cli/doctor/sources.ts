@@ -5,9 +5,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { type Check, checkTimeoutMs, type Finding, look, warn } from './check.ts'
 
-/**
- * Checks that the token bridge of each target has registered the sources without a node: it rejects messages of others.
- */
+/** Whether each target's token bridge has registered the sources without a node: it rejects others. */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []
@@ -25,7 +23,6 @@ export async function checkSources(config: Config): Promise<Check[]> {
   )
 }
 
-/** @param tokenBridge of the target */
 export async function checkRegistered(
   reader: Pick<Reader, 'name' | 'call'>,
   tokenBridge: string,

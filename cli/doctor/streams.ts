@@ -14,10 +14,7 @@ import { createConfiguredChain } from '../../chains/registry.ts'
 import { maxOpenText } from '../output/stream-text.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
-/**
- * Checks that each stream of the config runs with the values of the config. No checks without Temporal: checkTemporal
- * reports that.
- */
+/** Whether each stream runs with the values of the config. Nothing without Temporal: checkTemporal reports that. */
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   // Never connected: only the config of a source is read.
   const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
@@ -25,7 +22,7 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
   return withTemporalClient(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
     const all = [...own, ...(await checkWithoutSource(client, sources))]
-    // There are many sources without a node, and most have no message. Only those that need attention get a line.
+    // Most have no message: only those that need attention get a line.
     const quiet = new Set(sources.flatMap((source) => (source.kind === 'signed' && source.withoutNode ? [source.config.stream] : [])))
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
     const some = all.filter(isQuiet).length
@@ -52,7 +49,7 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
     if (error instanceof RelayerError && error.code === 'STREAM_UNREACHABLE') return error
     throw error
   })
-  // No failure: the doctor is often run before the workers are started.
+  // No failure: the doctor often runs before the workers.
   if (state instanceof RelayerError) return warn('exists, and does not answer', state.remedy)
   if (!state) return `has not begun; at most ${config.maxOpen} transfers under way`
   const detail = `runs; ${maxOpenText(viewStream(state).maxOpen)}`

@@ -13,17 +13,14 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './ch
 const area = 'temporal'
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/**
- * Checks that the server answers, the namespace exists and it has the search attributes. Each only if the one before
- * passed.
- */
+/** Server, namespace, search attributes: each only if the one before passed. */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
   const reached = await look(area, 'access', () => Promise.resolve(checkAccess(temporal)))
   const payloads = await look(area, 'payloads', () => Promise.resolve(checkPayloads(temporal)))
   return [reached, payloads, ...(await checkServer(temporal))]
 }
 
-/** The keys that encrypt payloads, and whether they can be used here. Throws ENCRYPTION_KEY. */
+/** Throws ENCRYPTION_KEY. */
 function checkPayloads(temporal: ResolvedTemporal): Finding {
   const { encryption } = temporal
   if (encryption) {
@@ -35,7 +32,6 @@ function checkPayloads(temporal: ResolvedTemporal): Finding {
   return open ? warn(open.what, open.remedy) : 'not encrypted; Temporal is on this machine'
 }
 
-/** The settings of the connection, and its weaknesses. */
 function checkAccess(temporal: ResolvedTemporal): Finding {
   const settings = temporal.settings.map((setting) => `${setting.name} ${settingText(setting)}`).join(', ')
   const open = connectionExposure(temporal)

@@ -7,9 +7,7 @@ export interface Choice {
   readonly chains: readonly KnownChain[]
 }
 
-/**
- * The chain with this name, with or without dashes, or with this Wormhole chain id. A string says why there is none.
- */
+/** By name, with or without dashes, or Wormhole chain id. A string says why there is none. */
 function chainNamed(network: Network, text: string): KnownChain | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)
@@ -18,16 +16,13 @@ function chainNamed(network: Network, text: string): KnownChain | string {
   return found ?? `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(text.slice(0, 40))}; there are: ${names}`
 }
 
-/** Each chain once, or the first sentence that says why there is none. */
+/** Each once, or a sentence that says why there is none. */
 export function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const chains = names.map((name) => chainNamed(network, name))
   return chains.find((one) => typeof one === 'string') ?? [...new Set(chains as KnownChain[])]
 }
 
-/**
- * Asks on the terminal for chains, and for the network unless it is given. Repeats a question after an invalid answer.
- * Undefined: the terminal was closed.
- */
+/** Asks on the terminal, again after an invalid answer. Undefined: it was closed. */
 export async function ask({ stdin, stderr }: CliContext, given: Network | undefined): Promise<Choice | undefined> {
   const terminal = createInterface({ input: stdin, terminal: false })
   const lines = terminal[Symbol.asyncIterator]()

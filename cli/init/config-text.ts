@@ -6,7 +6,7 @@ export type Variables = Readonly<Record<string, string>>
 
 const passwordVariable = 'PORTAGE_KEYSTORE_PASSWORD'
 
-/** Sources: sdk/mainnet_consts.go of wormhole-foundation/wormhole; the API of Wormholescan in the config of the SDK. */
+/** sdk/mainnet_consts.go of wormhole-foundation/wormhole; the SDK's config for Wormholescan. */
 const apis = {
   mainnet: {
     guardians: [
@@ -20,7 +20,7 @@ const apis = {
   testnet: { guardians: [], wormholescan: 'https://api.testnet.wormholescan.io' },
 } as const satisfies Record<Network, { guardians: readonly string[]; wormholescan: string }>
 
-/** Variables to set before a config of `configText` can be used. */
+/** To be set before the config can be used. */
 export function variablesOf(chains: readonly KnownChain[]): Variables {
   const urls = chains.map((chain) => [urlVariable(chain), `URL of a JSON-RPC node of ${chain.name} (EIP-155 chain id ${chain.networkId})`])
   return { ...Object.fromEntries(urls), [passwordVariable]: 'the password of the key files' } as Variables
@@ -30,7 +30,7 @@ export function keystoreOf({ name }: KnownChain): string {
   return `keystore/${name}-1.json`
 }
 
-/** A config with comments. Two things are to be filled in: the variables, and the address of each lane. */
+/** Only the variables and the lanes' addresses are left to fill in. */
 export function configText(network: Network, chains: readonly KnownChain[]): string {
   return [
     '# yaml-language-server: $schema=portage.schema.json',

@@ -4,7 +4,6 @@ import type { KnownChain } from './networks.ts'
 export interface ChainAdvice {
   readonly finality: { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
   readonly feeModel?: 'op-stack' | 'arbitrum'
-  /** Set where the figure of the Wormhole SDK is not that of the chain. */
   readonly blockTimeMs?: number
   readonly source: string
 }
@@ -17,10 +16,7 @@ const polygon: ChainAdvice = { finality: { kind: 'depth', blocks: 500 }, source:
 const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "chainlink's older defaults: 50" }
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
 
-/**
- * EIP-155 chain id → advice, as in docs/operate/chains.md ("Finality"). A test network has the advice of its main
- * network.
- */
+/** By EIP-155 chain id, from docs/operate/chains.md ("Finality"). Test networks have their main network's advice. */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
   ...{ 42161: arbitrum, 421614: arbitrum },
@@ -30,7 +26,7 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 43114: avalanche, 43113: avalanche },
 }
 
-/** From docs/operate/chains.md. Other chains get the tag of the node, which is never too early. */
+/** Other chains get the tag of the node, which is never too early. */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

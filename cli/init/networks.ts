@@ -5,23 +5,19 @@ import { wormholeTable } from './wormhole-table.ts'
 export const networks = ['mainnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
 
-/** An EVM chain with a token bridge, from the tables of the Wormhole SDK. */
+/** With a token bridge, from the Wormhole SDK. */
 export interface KnownChain {
-  /** Lower case: `ethereum`, `arbitrum-sepolia`. */
   readonly name: string
   readonly wormholeChainId: number
   readonly networkId: number
   readonly core: string
   readonly tokenBridge: string
-  /** Blocks after which guardians sign messages that ask for finality; 0: at once. Undefined: the SDK does not say. */
+  /** Blocks until guardians sign; 0: at once. Undefined: the SDK does not say. */
   readonly finalityBlocks?: number
   readonly blockTimeMs?: number
 }
 
-/**
- * Test networks that are still in the tables, by EIP-155 chain id, and their successors. Goerli, its rollups and Mumbai
- * ended in the first half of 2024.
- */
+/** By EIP-155 chain id: Goerli, its rollups and Mumbai ended in 2024, but are still in the tables. */
 const ended: ReadonlyMap<number, string> = new Map([
   [5, 'sepolia'],
   [420, 'optimism-sepolia'],
@@ -30,12 +26,12 @@ const ended: ReadonlyMap<number, string> = new Map([
   [421_613, 'arbitrum-sepolia'],
 ])
 
-/** The name of the successor. Undefined: the chain is not known to have ended. */
+/** Undefined: not known to have ended. */
 export function successorOf({ networkId }: Pick<KnownChain, 'networkId'>): string | undefined {
   return ended.get(networkId)
 }
 
-/** The EVM chains of a network that have a token bridge, in the order of their Wormhole chain ids. */
+/** With a token bridge, by Wormhole chain id. */
 export function knownChains(network: Network): readonly KnownChain[] {
   const emitters = new Map(tokenBridgeEmitters[network].map(([chain, , emitter]) => [chain, emitter]))
   return wormholeTable[network]

@@ -5,19 +5,17 @@ import type { Cell, Facts, Heading, Part, Table, Text } from './output.ts'
 
 /** Without a width, texts are shown whole, one row per line. */
 export interface Layout {
-  /** Columns. */
   readonly width?: number
 }
 
-/** Columns of output that is no terminal, or of a terminal without a width. */
+/** Columns, where the terminal does not say. */
 const usualWidth = 80
-/** Narrower terminals wrap lines by themselves. */
+/** Narrower terminals wrap by themselves. */
 const leastWidth = 40
-/** Narrowest column of wrapped text. */
 const leastColumn = 10
 const gap = 2
 
-/** The room of standard output: all of a terminal, 80 columns elsewhere, no bounds with --wide. */
+/** All of a terminal, 80 columns elsewhere, no bounds with --wide. */
 export function layoutOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<GlobalOptions, 'wide'>): Layout {
   if (wide) return {}
   return { width: Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth) }
@@ -51,10 +49,7 @@ function renderFacts({ values }: Facts, layout: Layout): string {
   return rows.map(([name, value]) => hanging(name, value, column, layout)).join('\n')
 }
 
-/**
- * Further lines of a value begin below its first. A value without spaces that does not fit next to its name begins on a
- * line of its own.
- */
+/** A value without spaces that does not fit next to its name begins on a line of its own. */
 function hanging(name: string, value: string, column: number, { width }: Layout): string {
   const first = name.padEnd(column)
   if (width === undefined || column + stringWidth(value) <= width) return `${first}${value}`.trimEnd()
@@ -64,10 +59,7 @@ function hanging(name: string, value: string, column: number, { width }: Layout)
   return [`${first}${lines[0] ?? ''}`, ...lines.slice(1).map((line) => `${' '.repeat(column)}${line}`)].join('\n')
 }
 
-/**
- * Columns are two spaces apart. Where they do not fit, cells are wrapped; where that is not enough, each row becomes a
- * list of facts.
- */
+/** Wraps cells that do not fit; else each row becomes a list of facts. */
 function renderTable({ headings, rows }: Table, layout: Layout): string {
   const { width } = layout
   const shown = headings.flatMap((heading, index) =>
@@ -90,7 +82,7 @@ function named(names: readonly string[], cells: readonly string[]): Record<strin
   return Object.fromEntries(names.flatMap((name, column) => (cells[column] === '-' ? [] : [[name, cells[column] ?? '']])))
 }
 
-/** Widths that fit, taken from the widest columns of words first. Undefined: none fit. */
+/** Narrows the widest columns of words first. Undefined: none fit. */
 function narrowed(
   names: readonly string[],
   lines: readonly (readonly string[])[],
@@ -126,13 +118,13 @@ function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 }
 
-/** In one line, so that a stranger's text cannot look like another row. */
+/** One line: a stranger's text cannot look like another row. */
 function cellText(cell: Cell, { width }: Layout): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Wraps text. A word that is wider than a line is broken. */
+/** Breaks a word that is wider than a line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -161,7 +153,7 @@ function pieces(word: string, width: number): string[] {
   return [...found, piece]
 }
 
-/** Wraps prose with further lines indented by two more. A word that is too wide stays whole. */
+/** Further lines are indented by two more. A word that is too wide stays whole. */
 function wrapProse(line: string, { width }: Layout): string[] {
   if (width === undefined || stringWidth(line) <= width) return [line]
   const indent = /^ */.exec(line)?.[0] ?? ''

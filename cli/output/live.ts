@@ -1,17 +1,14 @@
 import { createLogUpdate } from 'log-update'
 import type { CliContext } from '../context.ts'
 
-/** A text that replaces the one shown before. */
 export interface LiveText {
   show(text: string): void
-  /** Leaves the last text on the screen. */
   end(): void
 }
 
-/** Lines of a terminal of unknown height. */
 const usualRows = 24
 
-/** Undefined unless the stream is a TTY: other outputs cannot be redrawn. */
+/** Undefined unless the stream is a TTY. */
 export function createLiveText(stream: CliContext['stdout']): LiveText | undefined {
   if (!stream.isTTY) return undefined
   const update = createLogUpdate(stream as NodeJS.WriteStream, { showCursor: true })
@@ -21,7 +18,7 @@ export function createLiveText(stream: CliContext['stdout']): LiveText | undefin
   }
 }
 
-/** Cuts lines that do not fit: a line that has scrolled away cannot be replaced. */
+/** A line that has scrolled away cannot be replaced. */
 function fitted(text: string, most: number): string {
   const lines = text.split('\n')
   if (lines.length <= most) return text

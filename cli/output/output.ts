@@ -3,15 +3,13 @@ import { type GivenOrder, orderDetails } from '../../domain/order.ts'
 
 export type Cell = string | number | boolean | undefined | Shortened
 
-/**
- * An id or an amount. `short` is shown where the width is limited; commands accept a short id. `full` has every wei.
- */
+/** `short`: where the width is limited; commands accept a short id. `full`: every wei. */
 export interface Shortened {
   readonly full: string
   readonly short: string
 }
 
-/** `wide`: shown with --wide only. `short`: the name where the width is limited. */
+/** `wide`: with --wide only. `short`: where the width is limited. */
 export type Heading = string | { readonly name: string; readonly wide: true } | { readonly name: string; readonly short: string }
 
 export interface Table {
@@ -26,13 +24,12 @@ export interface Facts {
   readonly values: Readonly<Record<string, Cell>>
 }
 
-/** Unchanged text, such as JSON or a token. */
+/** Unchanged, such as JSON or a token. */
 export interface Verbatim {
   readonly kind: 'verbatim'
   readonly text: string
 }
 
-/** A string is prose of one or more lines. */
 export type Part = string | Table | Facts | Verbatim
 
 /** Parts with an empty line between them. */
@@ -51,7 +48,6 @@ export function section<Row>(rows: readonly Row[], headings: readonly Heading[],
   return rows.length === 0 ? [] : [table(headings, rows.map(cells))]
 }
 
-/** The orders that were given, newest first. */
 export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   return section(orders.toReversed(), ['ordered', 'order', 'by', 'reason'], (given) => [
     timeText(new Date(given.at).toISOString()),
@@ -61,7 +57,7 @@ export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   ])
 }
 
-/** `name  value` lines; undefined values are left out. */
+/** Undefined values are left out. */
 export function facts(values: Readonly<Record<string, Cell>>): Facts {
   return { kind: 'facts', values }
 }
@@ -70,7 +66,7 @@ export function verbatim(text: string): Verbatim {
   return { kind: 'verbatim', text }
 }
 
-/** @param wei decimal; absent: `-` @param coin its symbol, where it is known */
+/** @param wei decimal; absent: `-` @param coin symbol */
 export function amountCell(wei: string | undefined, coin: string | undefined): Cell {
   return wei === undefined ? undefined : { full: exactAmountText(wei, coin), short: amountText(wei, coin) }
 }
@@ -92,7 +88,7 @@ function withFees(given: GivenOrder): GivenOrder {
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }
 }
 
-/** The value need not be a number: people type signals. */
+/** Not always a number: people type signals. */
 function isFee(name: string, value: string | number): boolean {
   return (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(String(value))
 }

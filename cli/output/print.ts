@@ -5,7 +5,6 @@ import type { CliContext, GlobalOptions } from '../context.ts'
 import { layoutOf, render } from './layout.ts'
 import type { Text } from './output.ts'
 
-/** An object for scripts and a text for people. */
 interface Printed {
   readonly json: object
   readonly text: Text
@@ -15,17 +14,16 @@ export function print(context: CliContext, globals: GlobalOptions, { json, text 
   context.stdout.write(`${globals.json ? jsonLine(json) : render(text, layoutOf(context, globals))}\n`)
 }
 
-/** Characters that JSON does not escape and that terminals obey or hide. */
+/** Terminals obey or hide them; JSON does not escape them. */
 const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** JSON in one line. Characters that steer a terminal are escaped. */
+/** One line. Escapes characters that steer a terminal. */
 function jsonLine(json: object): string {
   return JSON.stringify(json).replaceAll(unescaped, (signs) =>
     [...Array(signs.length).keys()].map((at) => `\\u${signs.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   )
 }
 
-/** The parts of an error that was thrown here or answered by the API. */
 export interface Refusal {
   readonly code: string
   /** Title and detail. */
@@ -34,10 +32,10 @@ export interface Refusal {
   readonly facts: object
 }
 
-/** An error for people or, with --json, as `{"error":…}` on stdout. Its stack follows only with --verbose. */
+/** With --json `{"error":…}` on stdout. The stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
-  // Only the remedy has no secret, and may look like one: `Authorization: Bearer <token>`.
+  // The remedy has no secret, but may look like one: `Authorization: Bearer <token>`.
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   printRefusal(context, globals, { code, said, remedy, facts })
   if (globals.verbose) context.stderr.write(`${byLine(redactText(stackOf(thrown)))}\n`)

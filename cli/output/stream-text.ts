@@ -7,10 +7,9 @@ import type { OpenNumber, StreamState, StreamView } from '../../domain/stream/st
 import { shortStream } from '../../domain/text/short-id.ts'
 import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text, timeText } from './output.ts'
 
-/** Older heads are shown with their age, ms. */
+/** ms. */
 const oldHeadMs = 30_000
 
-/** Without notes the other columns get their width. */
 const listHeadings = (hasNotes: boolean): readonly Heading[] => [
   ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps'],
   { name: 'completed_nonce_height', short: 'watermark' },
@@ -44,7 +43,6 @@ function streamCell(stream: string): Shortened {
   return { full: stream, short: shortStream(stream) }
 }
 
-/** Notes for an operator who looks at many streams. */
 function notesOf({ stream, alarms, paused, full, backfill, unproved }: StreamReport): string[] {
   return [
     ...(alarms.length > 0 ? [`ALARM ${alarms.join(', ')}`] : []),
@@ -62,7 +60,7 @@ function gapsText({ gaps }: StreamView): string {
 /** @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
-  // A stream without a start block, such as that of a Wormhole emitter, reads no blocks.
+  // A Wormhole emitter's stream, for one, reads no blocks.
   const scanned = cursor !== undefined || state.start !== undefined
   const head = facts({
     stream: report.stream,
@@ -91,13 +89,12 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** An old head shows that the chain, or every node of it, has stalled. */
+/** An old head: the chain, or every node, has stalled. */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
 }
 
-/** The stream's facts are as old as its last update. */
 function updatedText({ updatedAt }: StreamView, now: number): string {
   return updatedAt === undefined ? '' : `, last updated ${age(updatedAt, now)} ago`
 }
@@ -158,7 +155,6 @@ function rangesText(ranges: IntervalSet): string {
   return ranges.slice(0, shownRanges).map(rangeText).join(', ') + (more > 0 ? ` and ${more} more ranges` : '')
 }
 
-/** Consecutive numbers as ranges, since there may be hundreds. */
 function ranges(open: readonly OpenNumber[]): [string, string][] {
   return open.reduce<[string, string][]>((found, { number }) => {
     const last = found.at(-1)

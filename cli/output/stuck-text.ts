@@ -4,11 +4,11 @@ import { shortTransfer } from '../../domain/text/short-id.ts'
 import type { CauseReport } from '../../operations/causes/collect.ts'
 import { type Part, type Shortened, table, type Text, verbatim } from './output.ts'
 
-/** The id of a transfer ends with the first 64 bits of its digest. */
+/** Ends with the first 64 bits of the digest. */
 const transferId = /^[\w-]+(:[\w-]+)+:[0-9a-f]{16}$/
 const width = 80
 
-/** One row for each cause, then the text, some ids and the commands of each. @param now ms since the epoch */
+/** A row for each cause, then its text, ids and commands. @param now ms since the epoch */
 export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   const read = `read ${asOf.slice(0, 19)}Z`
   if (causes.length === 0) return `Nothing is stuck (${read}).`
@@ -28,10 +28,7 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   ]
 }
 
-/**
- * Ids and commands are never wrapped, so that they can be copied. Transfers have the short id that every command
- * accepts; --json has the whole id.
- */
+/** Ids and commands are never wrapped: they can be copied. */
 function detail({ code, what, where, examples, next }: Cause, index: number): Part {
   const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
   const lines = [
@@ -42,18 +39,17 @@ function detail({ code, what, where, examples, next }: Cause, index: number): Pa
   return verbatim(lines.join('\n'))
 }
 
-/** Ids made up by strangers, and numbers of streams, are not shortened. */
+/** Only ids of transfers are shortened. */
 function shortId(id: string): string {
   return transferId.test(id) ? shortTransfer(id) : id
 }
 
-/** The end of a long id identifies it best. */
 function placeCell({ kind, id }: Cause['where']): Shortened {
   const most = 24
   return { full: `${kind} ${id}`, short: `${kind} ${id.length > most ? `…${id.slice(1 - most)}` : id}` }
 }
 
-/** Breaks at words; a longer word stays whole, since it may be an id. */
+/** A longer word stays whole: it may be an id. */
 function wrapped(text: string): string[] {
   return text.split(' ').reduce<string[]>((lines, word) => {
     const last = lines.at(-1)

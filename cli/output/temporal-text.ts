@@ -1,6 +1,6 @@
 import type { ResolvedTemporal } from '../../config/temporal-access.ts'
 
-/** Each setting of Temporal: its value, unless that is secret, and its source. */
+/** With its source; without secrets. */
 export function temporalText(settings: ResolvedTemporal['settings']): Record<string, string> {
   return Object.fromEntries(settings.map((setting) => [`temporal ${setting.name}`, settingText(setting)]))
 }

@@ -11,7 +11,6 @@ import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, sectio
 export function rowsText(rows: readonly TransferRow[]): Part {
   const cells = rows.map(({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt }) => [
     { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
-    // An execution that failed or was terminated shows that instead of its last state.
     execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
     `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
     code,

@@ -5,15 +5,14 @@ import { assertNotRevoked } from './authorize.ts'
 import type { KeyRing } from './key-ring.ts'
 import { type Audience, verifyToken } from './tokens.ts'
 
-/** The inputs of a token check. */
 export interface TokenCheck {
   readonly ring: KeyRing
   readonly audience: Audience
-  /** The list of tokens with their revocations. Undefined: not read yet. */
+  /** Undefined: not read yet. */
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 
-/** The principal of a token. Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
+/** Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
 export async function authenticate(token: string | undefined, { ring, audience, tokens }: TokenCheck): Promise<Principal> {
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const principal = await verifyToken(await ring.keys(), audience, token)
@@ -24,10 +23,7 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/**
- * Checks an open connection: the token has not expired, is not revoked, and its key still exists. Throws
- * ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (its key was removed), ACCESS_KEYS.
- */
+/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (its key was removed), ACCESS_KEYS. */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()
@@ -36,9 +32,7 @@ export async function assertStillGood(principal: Principal, { ring, tokens }: Pi
   if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
 }
 
-/**
- * The token of an Authorization header (RFC 6750, section 2.1). A token in the query is ignored: it would end in logs.
- */
+/** RFC 6750, section 2.1. A token in the query is ignored: it would end in logs. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
 }

@@ -8,12 +8,12 @@ export function assertNotRevoked({ jti }: Principal, tokens: readonly IssuedToke
   if (row?.revoked) throw new RelayerError('ACCESS_TOKEN_REVOKED', { facts: { jti } })
 }
 
-/** Throws ACCESS_LEVEL if the order needs a higher level. */
+/** Throws ACCESS_LEVEL. */
 export function assertLevel({ name, level }: Principal, operation: string, needed: AccessLevel): void {
   if (!reaches(level, needed)) throw new RelayerError('ACCESS_LEVEL', { facts: { operation, needed, level, name } })
 }
 
-/** Throws ACCESS_SCOPE unless the token covers the subject of the order. */
+/** Throws ACCESS_SCOPE. */
 export function assertScope(principal: Principal, operation: string, about: OrderSubject): void {
   if (covers(principal, about)) return
   const { name, chains, lanes } = principal

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** The claims of a first token. The file has no signature, so nobody can give an order with it. */
+/** Claims without a signature: nobody can give an order with the file. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -13,16 +13,12 @@ const unlistedSchema = z.strictObject({
   expiresAt: z.int().positive(),
 })
 
-/**
- * The first token of a deployment until it is on the list of tokens. If the process stops earlier, the next start lists
- * it.
- */
+/** A deployment's first token until it is listed, if need be by the next start. */
 export interface UnlistedToken {
-  /** Undefined: there is no valid one. Malformed contents are removed. */
+  /** Undefined: none is valid. Removes malformed contents. */
   read(): Promise<Principal | undefined>
   /** Throws errors of the file system. */
   keep(token: Principal): Promise<void>
-  /** Called once the token is listed. */
   forget(): Promise<void>
 }
 

@@ -2,14 +2,13 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fromConfig, type PublicKey, readKeys } from './keys.ts'
 
-/** The sources of keys of access tokens. */
 export interface AccessSource {
   readonly dataFolder: string
   /** `access.publicKeys` of the config. */
   readonly publicKeys: readonly string[]
 }
 
-/** A change of the key file is seen after this time at most, ms. */
+/** ms, until a change of the key file is seen. */
 const freshMs = 1_000
 
 export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): string {

@@ -12,7 +12,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** Only the signing key has it. Older keys only verify, and their secret half is deleted. */
+  /** Of the signing key only: that of older keys is deleted. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -20,13 +20,10 @@ const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(20) })
 
 export type AccessKey = z.output<typeof keySchema>
 
-/** A key that verifies tokens. Its `kid` is its thumbprint (RFC 7638), which is derived from the key itself. */
+/** Its `kid` is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/**
- * The keys of a file, oldest first. Undefined: there is no file. Throws ACCESS_KEYS: unreadable, malformed, of another
- * user, or readable by others.
- */
+/** Oldest first. Undefined: no file. Throws ACCESS_KEYS: unreadable, malformed, of another user, readable by others. */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
@@ -36,7 +33,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
     // The owner of the file could add keys.
     if (self !== undefined && uid !== 0 && uid !== self)
       throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
-    // A reader of the file can create tokens of every name and level.
+    // A reader of the file can create any token.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw refuse('Other users can read or write it: chmod 600.')
     text = await readFile(file, 'utf8')
   } catch (error) {
@@ -51,10 +48,10 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   }
 }
 
-/** Creates the file with a key, unless it exists. The folder must exist. True: the file is new. Throws ACCESS_KEYS. */
+/** The folder must exist. False: the file exists already. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // Unlike a rename, a link does not replace a file that another process has just created.
+  // Unlike a rename, a link does not replace another process's file.
   const place = (written: string) =>
     link(written, file).then(
       () => true,
@@ -66,7 +63,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Adds a signing key; older keys only verify. Returns its kid. Throws ACCESS_KEYS. */
+/** Older keys only verify then. Returns the new kid. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -74,7 +71,7 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** Removes a key that only verifies: its tokens become invalid. Throws ACCESS_KEYS. */
+/** The key's tokens become invalid. Throws ACCESS_KEYS. */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)
@@ -86,7 +83,7 @@ export async function removeKey(file: string, kid: string): Promise<void> {
   )
 }
 
-/** Throws ACCESS_KEYS if there is none. */
+/** Throws ACCESS_KEYS. */
 export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
   const key = keys.findLast(({ d }) => d !== undefined)
   if (!key) throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key to sign with on this machine.' })
@@ -108,7 +105,7 @@ async function existing(file: string): Promise<AccessKey[]> {
   throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key file on this machine.', facts: { file } })
 }
 
-/** A command line would take a `kid` that begins with `-` for an option; one in 64 does. */
+/** A command line would take a `kid` that begins with `-` for an option. */
 async function newKey(): Promise<AccessKey> {
   for (;;) {
     const key = await anyKey()
@@ -127,7 +124,6 @@ function replaceKeys(file: string, keys: readonly AccessKey[]): Promise<void> {
   return store(file, keys, (written) => rename(written, file))
 }
 
-/** Writes the keys to a temporary file, has `place` move it, and removes it. */
 async function store<Result>(file: string, keys: readonly AccessKey[], place: (written: string) => Promise<Result>): Promise<Result> {
   const written = `${file}.${randomUUID()}`
   try {

@@ -2,19 +2,19 @@ import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** The subject of an order to a transfer: its target chain. Undefined: unknown, so all chains. */
+/** Undefined: unknown, so all chains. */
 export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject {
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
 
-/** The subject of an order to a stream: its source, and its target if the stream leads to one chain. */
+/** Its source, and its target if it leads to one chain. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   const chains = [source, third].filter((part): part is string => part !== undefined && /^[a-z][a-z0-9-]{0,30}$/.test(part))
   return chains.length === 0 ? {} : { chains }
 }
 
-/** The common subject of orders to the settings. An order without a chain is about all of them. */
+/** An order without a chain is about all of them. */
 export function aboutSettings(orders: readonly SettingsOrder[]): OrderSubject {
   const each = orders.map(aboutOne)
   const [first] = each

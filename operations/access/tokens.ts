@@ -7,13 +7,13 @@ import type { AccessKey, PublicKey } from './keys.ts'
 
 const algorithm = 'EdDSA'
 const issuer = 'portage'
-/** Longer texts are refused before they are parsed. */
+/** Characters; checked before parsing. */
 const longestToken = 4_096
 
-/** Names of Portage itself and of the owner of the key file: no token has them. */
+/** No token has these names. */
 const reserved = new Set(['portage', 'key-file', 'unnamed'])
 
-/** The name of a principal: the `by` in histories and audits. */
+/** The `by` in histories and audits. */
 export const principalName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, 'must be a name: letters, digits and . _ @ -, at most 64')
@@ -29,12 +29,12 @@ const claimsSchema = z.object({
   lanes: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
 })
 
-/** The deployment of a token: its Temporal namespace. */
+/** A Temporal namespace. */
 export type Audience = string
 
 export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
 
-/** The text of the token is returned once and stored nowhere. Throws INPUT_INVALID for an invalid name. */
+/** The text is stored nowhere. Throws INPUT_INVALID for an invalid name. */
 export async function signToken(key: AccessKey, audience: Audience, request: TokenRequest, now = Date.now()) {
   const name = principalName.safeParse(request.name)
   if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })
@@ -56,11 +56,7 @@ export async function signToken(key: AccessKey, audience: Audience, request: Tok
   return { token, principal }
 }
 
-/**
- * The principal of a token that one of these keys signed for this deployment and that has not expired. No claim is read
- * before the signature is checked, and only EdDSA is accepted, whatever the header names. A lifetime above
- * `longestTokenMs` is invalid. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID.
- */
+/** Reads no claim before the EdDSA signature; bounds lifetimes. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
 export async function verifyToken(keys: readonly PublicKey[], audience: Audience, token: string): Promise<Principal> {
   try {
     if (token.length > longestToken) throw new Error('too long')
@@ -81,7 +77,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: Audience
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
-    // The failed check would help an attacker, and the error's own text may quote the token.
+    // Naming the failed check would help an attacker; the error's text may quote the token.
     throw new RelayerError('ACCESS_TOKEN_INVALID')
   }
 }

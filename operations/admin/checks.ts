@@ -7,12 +7,12 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** A slower answer of Temporal counts as a failure, ms. Load balancers do not wait longer either. */
+/** ms. Load balancers do not wait longer either. */
 const timeoutMs = 3_000
-/** How long an answer of Temporal is reused, ms: requests need no token and are not limited. */
+/** ms: requests need no token and are not limited. */
 const keepMs = 1_000
 
-/** A dependency of a process. Without a vital one the process is not ready. `problem` is absent if `ok`. */
+/** Without a vital one the process is not ready. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
@@ -20,7 +20,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/** Asks Temporal at most once a second. The problem is public: it names no address or namespace. Never throws. */
+/** Asks at most once a second. The problem is public: it names no address or namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const check = async () => {
     const problem = await temporalProblem(client)
@@ -42,7 +42,7 @@ async function temporalProblem(client: TemporalClient): Promise<string | undefin
   }
 }
 
-/** One check for each chain. One that is away holds up only its own transfers; all of them make the process unready. */
+/** A chain that is away holds up only its own transfers; all of them make the process unready. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')
@@ -54,7 +54,6 @@ export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nod
   return found.map((check) => ({ ...check, vital }))
 }
 
-/** When the chain last answered. */
 function lastBlock({ latest: { timestamp } }: HeadEvent): string {
   return Number.isFinite(timestamp) ? `; the newest known block is of ${new Date(timestamp * 1_000).toISOString()}` : ''
 }

@@ -7,29 +7,24 @@ import type { Check } from './checks.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
-/** How long a rendering is reused, ms: repeated requests must not keep the process busy. */
+/** ms: repeated requests must not keep the process busy. */
 const keepMetricsMs = 500
 
 export interface AdminOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Host names of requests that are served. Addresses and localhost always are. */
+  /** Addresses and localhost are always served. */
   readonly hosts: readonly string[]
-  /** Why the process should be restarted. Undefined: it is alive. */
+  /** Undefined: the process is alive. */
   readonly problem: () => string | undefined
   /** Never throws. */
   readonly checks: () => Promise<readonly Check[]>
-  /** Prometheus text. */
   readonly metrics: () => Promise<string>
   readonly logger: Logger
 }
 
-/**
- * `GET /healthz`: 200 if the process is alive, 503 if a queue that it serves is not polled. `GET /readyz`: 200 if no
- * vital check fails, else 503, with every check. `GET /metrics`: Prometheus text. The server needs no token, so it
- * takes no orders and shows no secrets. Throws ADMIN_LISTEN.
- */
+/** `/healthz`, `/readyz`, `/metrics`. Needs no token, so takes no orders and shows no secrets. Throws ADMIN_LISTEN. */
 export async function openAdminServer({ host, port, hosts, problem, checks, metrics, logger }: AdminOptions): Promise<SmallServer> {
   const render = keptRead(metrics, { fromAnswer: keepMetricsMs })
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
@@ -57,7 +52,6 @@ export async function openAdminServer({ host, port, hosts, problem, checks, metr
   }
 }
 
-/** `waitsFor`: the vital checks that fail. */
 function readiness(checks: readonly Check[]): Answer {
   const waitsFor = checks.filter(({ ok, vital }) => vital && !ok).map(({ name }) => name)
   const ready = waitsFor.length === 0

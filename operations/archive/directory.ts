@@ -4,13 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/**
- * An older lock was left behind by a crash, ms: a lock is held only while a text is read, compared and renamed. The
- * clocks of machines that share the folder must not differ by more.
- */
+/** ms. An older lock is of a crash; the clocks of machines that share the folder must not differ by more. */
 const staleMs = 60_000
 
-/** A folder that is created with the first text, and that only the user of the process can read. */
+/** Created with the first text; only the process's user can read it. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     async get(name) {
@@ -28,7 +25,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // A process that was stopped for a minute must not overwrite a newer text.
+          // A process that slept for a minute must not overwrite a newer text.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true
@@ -51,14 +48,14 @@ async function writeSynced(temporary: string, text: string): Promise<void> {
   const file = await open(temporary, 'wx', 0o600)
   try {
     await file.writeFile(text)
-    // Without it a crash of the machine may leave an empty file.
+    // A crash may leave an empty file otherwise.
     await file.sync()
   } finally {
     await file.close()
   }
 }
 
-/** Runs `use` under a lock file. Returns false at once if it is held. Removes one that a crash left behind. */
+/** Returns false at once if the lock is held. Removes one of a crash. */
 async function locked(lock: string, use: (isMine: () => Promise<boolean>) => Promise<boolean>): Promise<boolean> {
   const mine = randomBytes(16).toString('hex')
   try {

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { orderOf } from '../../domain/order.ts'
 import { isOutcome, type Transfer, transferStates } from '../../domain/transfer/transfer.ts'
 
-// Anybody with access to Temporal can end a run with anything. Values of another shape count as absent, and nothing
-// here throws.
+// Anybody with access to Temporal can end a run with anything: other shapes count as absent.
 
-/** ms since the epoch. Limited to this century, because strangers choose times and each day has a file. */
+/** ms since the epoch, of this century: strangers choose times, and each day has a file. */
 export const timeSchema = z.number().min(Date.UTC(2020)).lt(Date.UTC(2100))
 
 export const orderSchema = z.object({
@@ -18,7 +17,7 @@ export const orderSchema = z.object({
 })
 
 const attemptSchema = z.object({ kind: z.string(), hash: z.string(), maxFee: z.string(), tip: z.string(), fate: z.string() })
-/** As `TransferTransaction` (domain/transfer/attempts.ts). */
+/** `TransferTransaction` (domain/transfer/attempts.ts). */
 const transactionSchema = z.object({
   ...{ lane: z.string(), nonce: z.number(), round: z.number(), kind: z.string() },
   hash: z.string().optional(),
@@ -40,7 +39,6 @@ const deliverySchema = z.object({
   gasPaid: text,
 })
 
-/** The result of a transfer. Portage writes none without a known outcome. */
 const statusSchema = z.object({
   state: z.enum(transferStates).refine(isOutcome),
   code: text,
@@ -77,11 +75,11 @@ export type EndedStatus = Omit<z.infer<typeof statusSchema>, 'tried' | 'transact
   readonly transactions?: z.infer<typeof transactionSchema>[] | undefined
   readonly orders?: z.infer<typeof orderSchema>[] | undefined
   readonly timeline?: z.infer<typeof entrySchema>[] | undefined
-  /** Entries of these lists with another shape. */
+  /** Entries with another shape. */
   readonly dropped: number
 }
 
-/** Undefined: it is not the result of a transfer. */
+/** Undefined: not the result of a transfer. */
 export function readStatus(given: unknown): EndedStatus | undefined {
   const read = statusSchema.safeParse(given)
   if (!read.success) return undefined
@@ -96,7 +94,7 @@ export function readStatus(given: unknown): EndedStatus | undefined {
   return { ...rest, ...lists, dropped: [tried, transactions, orders, timeline].reduce((sum, one) => sum + (one?.length ?? 0), 0) - kept }
 }
 
-/** Undefined: the input of the run is not a transfer. */
+/** Undefined: not the input of a transfer. */
 export function readTransferInput(given: unknown): Transfer | undefined {
   return transferSchema.safeParse(given).data
 }

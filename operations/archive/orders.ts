@@ -5,57 +5,46 @@ import { orderSchema } from './ended-schema.ts'
 import type { ArchiveStore } from './store.ts'
 import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
 
-/** One line of the log of orders. */
 export interface OrderRecord {
-  /** Version of this shape. An added field does not change it. */
+  /** An added field does not change it. */
   readonly version: 1
-  /** ISO 8601: when it was obeyed. For the cancel of an operator's transaction: when it was ordered. */
+  /** ISO 8601: when it was obeyed or, for the cancel of an operator's transaction, ordered. */
   readonly at: string
   readonly subject: KeptOrders['subject']
   readonly id: string
   readonly kind: string
   readonly by: string
   readonly reason: string
-  /** Its arguments: a nonce, a window, fees; `valueWei` of a payment. */
+  /** A nonce, a window, fees; `valueWei` of a payment. */
   readonly facts?: object
-  /** How often it came in a row. Default: once. */
+  /** In a row. Default: once. */
   readonly times?: number
-  /** The whole order, for orders to the settings. */
+  /** For orders to the settings. */
   readonly order?: object
 }
 
-/** With the SHA-256 of the previous line (first line: of `portage:<day>`), so that no change or removal is unseen. */
+/** SHA-256 of the line before (first: of `portage:<day>`), so that no change or removal is unseen. */
 type Chained = OrderRecord & { readonly previous: string }
 
-/** The result of one export. */
 export interface OrderExport {
   readonly found: number
   readonly added: number
-  /**
-   * Subjects whose oldest kept order is younger than the last export, so that orders in between may be lost, and
-   * subjects that could not be read. Only the first ones are named, then their number.
-   */
+  /** Subjects that may have lost orders since the last export, or are unread: some names, then a number. */
   readonly maybeIncomplete: readonly string[]
-  /** Subjects with orders that are not in the log: they are malformed, or the text of their day is full. */
+  /** Subjects with malformed orders, or whose day is full. */
   readonly skipped: readonly string[]
-  /** SHA-256 of the last line of each day that was written. Kept elsewhere, they prove that nothing was cut off. */
+  /** SHA-256 of each written day's last line. Kept elsewhere, they prove that nothing was cut off. */
   readonly heads: Readonly<Record<string, string>>
 }
 
-/** Longest line of a subject that strangers can start, characters: twice the longest transaction of a chain. */
+/** Characters, of a subject that strangers can start: twice the longest transaction. */
 const longestOrder = 500_000
-/** A longer day, characters, takes only orders to settings, lanes and streams: V8 has no string of 2^29. */
+/** Characters. Then only settings, lanes and streams: V8 has no string of 2^29. */
 const fullDay = 100_000_000
-/** Most subjects that are named. */
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/**
- * Appends orders that are not in the log yet to the text of their day (UTC). Repeating an export writes nothing. Throws
- * ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID.
- * @param through when the orders were read, ms since the epoch; undefined: not every order since the last export was
- * looked for
- */
+/** Appends missing orders. Throws ARCHIVE_*. @param through ms since the epoch; undefined: some were not looked for */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined): Promise<OrderExport> {
   const last = await lastExport(store)
   const skipped = new Set<string>()
@@ -85,14 +74,14 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // Orders of a ledger that was not read are still missing: the next export must look for them.
+  // The next export must look for orders of unread ledgers.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return { found: records.length, added, maybeIncomplete: named(maybeIncomplete), skipped: named([...skipped]), heads }
 }
 
-/** Anybody with access to Temporal can start any number of these. */
+/** Anybody with access to Temporal can start these. */
 function isAnyones(subject: KeptOrders['subject']): boolean {
   return subject === 'transfer' || subject === 'operator transaction'
 }
@@ -111,7 +100,7 @@ function named(subjects: readonly string[]): readonly string[] {
   return subjects.length <= mostNamed ? subjects : [...subjects.slice(0, mostNamed), `and ${subjects.length - mostNamed} more`]
 }
 
-/** Checks the chain of a day's lines. Throws ARCHIVE_INVALID with the number of the line that does not fit. */
+/** Throws ARCHIVE_INVALID with the number of the line that breaks the chain. */
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
   const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
@@ -124,12 +113,12 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-/** Time of the last export, ms since the epoch; 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** ms since the epoch; 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
 
-/** Malformed orders are skipped: they must not keep others out of the log. */
+/** Skips malformed orders: they must not keep others out. */
 function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): OrderRecord[] {
   return orders.flatMap((one) => {
     const read = orderSchema.safeParse(one)
@@ -149,10 +138,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/**
- * One order has one key. A repeated order has another number of times, and its own line. An operator's transaction is
- * sent and cancelled once: its time is not part of the key, because a later run may report another time.
- */
+/** Without the time of an operator's transaction, which a later run may report differently. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

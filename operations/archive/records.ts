@@ -3,23 +3,20 @@ import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
 import { type EndedStatus, readStatus, readTransferInput } from './ended-schema.ts'
 
-/**
- * One line of the archive: a closed run. Amounts are decimal strings with the unit in the field's name. Times are ISO
- * 8601.
- */
+/** A closed run. Amounts are decimal strings with the unit in the field's name; times are ISO 8601. */
 export interface TransferRecord {
-  /** Version of this shape. An added field does not change it. */
+  /** An added field does not change it. */
   readonly version: 1
-  /** Workflow id and run id. An id that was started again has several runs. */
+  /** Workflow id: it may have several runs. */
   readonly id: string
   readonly runId: string
-  /** Temporal's status: COMPLETED, or TERMINATED, FAILED… without an outcome. */
+  /** Of Temporal: COMPLETED, or TERMINATED, FAILED… without an outcome. */
   readonly execution: string
   readonly startedAt: string
   readonly closedAt: string
-  /** The message (base64) and its fields. Absent: the input of the run is not a transfer. */
+  /** Message (base64) and its fields. Absent: the run's input is no transfer. */
   readonly transfer?: Transfer
-  /** delivered, rejected, declined or cancelled. Absent: the run has no outcome. */
+  /** delivered, rejected, declined or cancelled. Absent: the run has none. */
   readonly outcome?: string
   readonly code?: string
   readonly reason?: string
@@ -29,7 +26,7 @@ export interface TransferRecord {
   readonly nonce?: number
   readonly batch?: string
   readonly rounds?: number
-  /** Transactions that were signed for its last nonce, the oldest first. */
+  /** Signed for its last nonce, the oldest first. */
   readonly attempts?: readonly {
     readonly kind: string
     readonly hash: string
@@ -37,13 +34,13 @@ export interface TransferRecord {
     readonly maxPriorityFeePerGasWei: string
     readonly fate: string
   }[]
-  /** The newest 48 transactions that any process signed for it, in all rounds and lanes. Absent: none. */
+  /** The newest 48 in all rounds and lanes. */
   readonly transactions?: readonly {
     readonly lane: string
     readonly nonce: number
     readonly round: number
     readonly kind: string
-    /** Absent: it was recorded, and no process reported its hash. */
+    /** Absent: no process reported it. */
     readonly hash?: string
     readonly maxFeePerGasWei: string
     readonly maxPriorityFeePerGasWei: string
@@ -54,19 +51,19 @@ export interface TransferRecord {
   /** The newest 32 orders. */
   readonly orders?: readonly (Omit<GivenOrder, 'at'> & { readonly at: string })[]
   readonly timeline?: readonly { readonly at: string; readonly state: string; readonly note: string }[]
-  /** Why its input or result could not be read: a code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
+  /** A code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
   readonly unreadable?: string
-  /** Its result is not one of a transfer: somebody else than Portage wrote it. */
+  /** Somebody else than Portage wrote its result. */
   readonly invalid?: true
-  /** Entries of its lists with another shape, which are left out. */
+  /** Left out for their shape. */
   readonly dropped?: number
-  /** It was too long and lacks its lists; if that was not enough, or its slice is full, also its texts. */
+  /** Lacks its lists and, if still too long or its slice is full, its texts. */
   readonly shortened?: true
 }
 
-/** Longest line, characters. A transfer with the longest message has some 300,000. */
+/** Characters. The longest message takes some 300,000. */
 export const longestRecord = 400_000
-/** Longer slices, characters, get the shortest lines: a slice is one string, and V8 has none of 2^29. */
+/** Characters. Then lines are the shortest: V8 has no string of 2^29. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -83,13 +80,13 @@ export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferR
   return JSON.stringify(record).length <= longestRecord ? record : shortRecord(record)
 }
 
-/** The record without its lists. If it is still too long, also without every text that a stranger may have written. */
+/** Without lists and, if still too long, without texts of strangers. */
 function shortRecord(record: TransferRecord): TransferRecord {
   const { attempts: _, transactions: _transactions, orders: _orders, timeline: _timeline, ...rest } = record
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
-/** At most some 2,000 characters. */
+/** Some 2,000 characters. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return {
@@ -101,7 +98,7 @@ export function shortestRecord(record: TransferRecord): TransferRecord {
   }
 }
 
-/** A key was missing, for example: a later pass reads it again. */
+/** Without a key, for example: a later pass reads it again. */
 export function isUnreadable({ unreadable }: TransferRecord): boolean {
   return unreadable !== undefined
 }
@@ -160,7 +157,7 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** The records that are not archived yet, and those of runs that were unreadable before and are not now. */
+/** Also runs that were unreadable before and are not now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const there = new Map<string, boolean>()
   for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)
@@ -170,7 +167,7 @@ export function newOnes(archived: readonly TransferRecord[], records: readonly T
   })
 }
 
-/** The text of a slice with more lines. @param full length from which on lines are the shortest, characters */
+/** @param full characters from which on lines are the shortest */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

@@ -5,17 +5,14 @@ import { type BoundedAnswer, fetchBounded } from '../../runtime/http/fetch-bound
 import { pause } from '../../runtime/wait.ts'
 import type { ArchiveStore, S3Place } from './store.ts'
 
-/** Time limit of one request, ms. */
+/** ms, of one request. */
 const timeoutMs = 60_000
-/** Far above a text of ten minutes at 100 transfers per second. */
+/** Far above ten minutes at 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
-/** A failed pass is repeated later, so a few tries are enough. */
+/** A failed pass is repeated later. */
 const tries = 4
 const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
-/**
- * The text has changed since it was read (412), or another write is under way (409).
- * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
- */
+/** Changed since the read (412), or another write is under way (409): S3 userguide, conditional-writes. */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
 interface S3Request {
@@ -25,11 +22,7 @@ interface S3Request {
   readonly condition?: Readonly<Record<string, string>>
 }
 
-/**
- * A bucket of S3, or of a server with its protocol (MinIO, R2, Ceph…). Uses the signer and the chain of credentials of
- * the AWS SDK (environment, shared files, web identity, instance), which KMS needs anyway. The SDK's client for S3
- * would add three packages for two requests.
- */
+/** S3, or its protocol (MinIO, R2, Ceph…). KMS needs the AWS signer anyway; the S3 client adds three packages. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: ReturnType<typeof createSigner> | undefined
 
@@ -48,7 +41,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not pass for an empty one. */
+  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket: it must not pass for an empty one. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
@@ -65,7 +58,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     async put(name, text, was) {
       const condition: Record<string, string> = was ? { 'if-match': was.version } : { 'if-none-match': '*' }
       const answer = await request({ method: 'PUT', name, body: text, condition })
-      // Missing: the text was removed since it was read.
+      // The text was removed since it was read.
       return !isMissing(name, answer) && !othersWrote.has(answer.status)
     },
   }
@@ -76,7 +69,7 @@ function urlOf({ bucket, region, endpoint, prefix }: S3Place, name: string): URL
   return new URL(`${base}${[...prefix.split('/'), ...name.split('/')].map(encodeURIComponent).filter(Boolean).join('/')}`)
 }
 
-/** The answer, or the error of a request that got none. Throws ARCHIVE_UNAVAILABLE if it cannot be signed. */
+/** Throws ARCHIVE_UNAVAILABLE if it cannot be signed. */
 async function send(
   { method, name, body, condition = {} }: S3Request,
   url: URL,
@@ -92,7 +85,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-/** Signs requests: the returned function gives the headers. The packages are loaded only here. */
+/** The packages are loaded only here. */
 async function createSigner(region: string) {
   const [{ SignatureV4 }, { defaultProvider }] = await Promise.all([
     import('@smithy/signature-v4'),
@@ -109,7 +102,7 @@ async function createSigner(region: string) {
   }
 }
 
-/** SHA-256 and its HMAC in the form that the signer takes. */
+/** In the signer's form. */
 class Sha256 {
   readonly #secret: string | Uint8Array | undefined
   #hash: Hash | Hmac
@@ -140,7 +133,7 @@ function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** The status and code of an answer, without texts that may repeat the request. */
+/** Without texts that may repeat the request. */
 function problemOf({ status, text }: Pick<BoundedAnswer, 'status' | 'text'>): string {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
   return `HTTP ${status}${code ? ` ${code}` : ''}`

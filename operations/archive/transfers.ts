@@ -6,45 +6,40 @@ import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord }
 import type { ArchiveStore } from './store.ts'
 import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
 
-/** Transfers that closed in the same ten minutes share a text, ms. */
+/** ms. Transfers that closed in it share a text. */
 const sliceMs = 10 * 60_000
-/** Temporal lists a closed run at most this long after its end, ms. Usually it takes a second. */
+/** ms, at most, until a closed run is listed. */
 const listLagMs = 2 * 60_000
-/** Each pass begins this long before the end of the archive, ms, for runs that were listed late. */
+/** ms. Each pass begins this long before the archive's end, for runs listed late. */
 const overlapMs = 60 * 60_000
-/** Period of one query to the list, ms. The server allows ten queries per second, and others need some. */
+/** ms, of one query to the list: the server allows ten per second. */
 const listedMs = 60 * 60_000
 const progressName = 'transfers/progress.json'
-/** Histories that are read at the same time. */
 const atOnce = 8
 
-/** How far the archive of transfers goes. */
 export interface ArchiveProgress {
-  /** Every run that closed before it is archived, ISO 8601. */
+  /** ISO 8601: every run that closed before is archived. */
   readonly through: string
 }
 
-/** The result of one pass. */
 export interface ArchivePass extends Partial<ArchiveProgress> {
-  /** Where it began, ISO 8601. */
+  /** ISO 8601. */
   readonly from: string
-  /** It began after the end of the archive, so `through` stays: the next pass begins there. */
+  /** `through` stays, as the pass began after it. */
   readonly leftOut?: true
-  /** Closed runs that it found, and how many of them were not in the archive. */
   readonly found: number
   readonly added: number
-  /** Runs whose result or message could not be read, mostly because a key is missing: their lines have no outcome. */
+  /** Mostly a key is missing. Their lines have no outcome. */
   readonly unreadable: number
-  /** Orders to the transfers of that time. */
   readonly orders: readonly KeptOrders[]
 }
 
 interface PassOptions {
-  /** ms since the epoch. Default: an hour before the end of the last pass, or before `ordersThrough`. */
+  /** ms since the epoch. Default: an hour before the last pass's end or `ordersThrough`. */
   readonly since?: number | undefined
-  /** ms since the epoch. Orders to transfers that closed later may be missing from the log. */
+  /** ms since the epoch. Later orders may be missing from the log. */
   readonly ordersThrough: number
-  /** Where to begin if nothing is archived yet, ms since the epoch. */
+  /** ms since the epoch, if nothing is archived. */
   readonly oldest: number
   readonly now: number
 }
@@ -55,11 +50,7 @@ export async function readProgress(store: ArchiveStore): Promise<ArchiveProgress
   return through === undefined ? undefined : { through: isoOf(through) }
 }
 
-/**
- * Writes a line for each closed run of a transfer, into one text for each ten minutes. Lines that are there stay,
- * missing ones are added. Repeating a pass writes nothing; a failed pass is continued by the next. Throws
- * ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID, TEMPORAL_UNAVAILABLE and the like.
- */
+/** Adds missing lines; the next pass continues a failed one. Throws ARCHIVE_*, TEMPORAL_UNAVAILABLE and the like. */
 export async function archiveTransfers(
   client: TemporalClient,
   store: ArchiveStore,
@@ -68,7 +59,7 @@ export async function archiveTransfers(
   const through = await readThrough(store, progressName)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
-  // Runs that Temporal has forgotten are given up. All others before `from` must be archived.
+  // Gives up runs that Temporal has forgotten.
   const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []
@@ -82,7 +73,7 @@ export async function archiveTransfers(
       unreadable += written.unreadable
       for (const record of written.records) orders.push(...ordersOf(record))
     }
-    // A pass that began before the end of the last one may be behind it.
+    // An earlier pass may have come further.
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
   return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, unreadable, orders }
@@ -99,7 +90,6 @@ function bySlice(runs: readonly ClosedRun[]): Map<number, ClosedRun[]> {
   return slices
 }
 
-/** The records of the slice afterwards, and the number of new lines. */
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly ClosedRun[]) {
   const name = sliceName(slice)
   let archived = linesOf((await store.get(name))?.text).map((line) => parsedLine(line, name) as TransferRecord)
@@ -127,7 +117,7 @@ function ordersOf({ id, orders = [] }: TransferRecord): KeptOrders[] {
   return [{ subject: 'transfer', id, orders: orders.map((order) => ({ ...order, at: Date.parse(order.at) })), isFull: false }]
 }
 
-/** `transfers/2026/11/22/1720.jsonl`, in UTC. */
+/** UTC: `transfers/2026/11/22/1720.jsonl`. */
 function sliceName(slice: number): string {
   const [, year, month, day, hour, minute] = /^(\d+)-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(isoOf(slice)) ?? []
   return `transfers/${year}/${month}/${day}/${hour}${minute}.jsonl`

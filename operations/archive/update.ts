@@ -3,15 +3,11 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { pause } from '../../runtime/wait.ts'
 import type { ArchiveStore } from './store.ts'
 
-/** With the pauses in between some ten seconds, in which another process was faster each time. */
+/** Some ten seconds with the pauses. */
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/**
- * Changes a text that another process may change at the same time: then it is read and changed again. Throws
- * ARCHIVE_UNAVAILABLE, and what `change` throws.
- * @param change called at each try with the current text; undefined: nothing is to be written
- */
+/** Retries if another was faster. @param change undefined: no write. Throws ARCHIVE_UNAVAILABLE, as `change`. */
 export async function updateText(
   store: ArchiveStore,
   name: string,
@@ -20,11 +16,11 @@ export async function updateText(
   let sent: string | undefined
   for (let count = 0; count < tries; count++) {
     const was = await store.get(name)
-    // Written by the last try, whose answer was lost.
+    // The last try wrote it; its answer was lost.
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
-    // Random, so that two processes do not collide again.
+    // Random, against collisions.
     await pause(backoffMs(count, firstPauseMs, longestPauseMs) * (0.5 + Math.random()))
   }
   throw new RelayerError('ARCHIVE_UNAVAILABLE', { detail: 'other processes keep writing it, or one left its lock behind', facts: { name } })
@@ -34,7 +30,7 @@ export function linesOf(text: string | undefined): string[] {
   return text?.split('\n').filter(Boolean) ?? []
 }
 
-/** The object of a line. Throws ARCHIVE_INVALID. */
+/** Throws ARCHIVE_INVALID. */
 export function parsedLine(line: string, name: string): object {
   let cause: unknown
   try {
@@ -46,12 +42,12 @@ export function parsedLine(line: string, name: string): object {
   throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
 }
 
-/** End of an archive, ms since the epoch; undefined: it is empty. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** ms since the epoch; undefined: empty. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Raises the progress. Another process may have come further: that stays. */
+/** Never lowers the progress of another process. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

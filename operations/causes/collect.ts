@@ -16,26 +16,19 @@ export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications'>
   /** For the URLs of nodes that operators added. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** This process's subscriptions to guardian spies. Without them, a connection shows whether a spy is there. */
+  /** Absent: a connection shows whether a spy is there. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
 /** `portage stuck --json` and `GET /v1/stuck`. */
 export interface CauseReport {
-  /** When the reading began, ISO 8601. */
+  /** ISO 8601. */
   readonly asOf: string
   readonly stuck: boolean
-  /** The most harmful first. */
   readonly causes: readonly Cause[]
 }
 
-/**
- * Finds every cause that keeps something from going on. All sources are read at the same time, each with its own time
- * limit; a source that does not answer is a cause itself. Never throws. With c chains, l lanes, s streams and r
- * receivers: at most 10 + r visibility queries; 2 l + s + c + 2 r + 3 calls to Temporal, one for each workflow of the
- * queue `ledger` and 80 for transfers; 4 calls for each node, 3 for each lane and one for each chain.
- * @param temporal a client, or why there is none
- */
+/** Reads every source at once, each with a limit; a silent one is a cause. Never throws. @param temporal or an error */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()

@@ -5,9 +5,9 @@ import type { ChainFacts, Facts, NodeHead, TransferFacts } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
 import { errorOf, headsOf, valueOf } from './read.ts'
 
-/** A chain has stalled if its head is older than this many block times, and than this, ms. */
+/** Age of the head: this many block times, and this, ms. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** Finality has stalled if the newest final block is older, ms, unless the config has another limit. */
+/** ms, unless the config has another limit. */
 const usualFinalityStalledMs = 3_600_000
 
 /** The findings about chains and their nodes. */
@@ -31,7 +31,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
   })
 }
 
-/** A transfer needs its target chain, and its source chain if its code says that it waits for a node. */
+/** Its target; its source only if its code says that it waits for a node. */
 function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: string): boolean {
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }

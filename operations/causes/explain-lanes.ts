@@ -13,12 +13,9 @@ import type { ChainFacts, Facts, LaneFacts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { errorOf, headsOf, valueOf } from './read.ts'
 
-/** A nonce is stuck if it was given more blocks ago and is not mined: by then its fee was raised several times. */
+/** Blocks without being mined: by then the fee was raised several times. */
 const stuckBlocks = 30
-/**
- * The process of a lane was killed if its tasks wait this long, ms, and its ledger got no message for twice that and
- * for two blocks. A busy process reports the nonces of each block to the ledger.
- */
+/** ms. Killed if tasks wait this long, and the ledger got no message for twice that and two blocks. */
 const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
@@ -42,7 +39,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
   })
 }
 
-/** Transfers that chose this lane or hold a nonce of it, and those that no lane of the chain takes. */
+/** Chose this lane, hold its nonce, or find no lane. */
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
   const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
   return ({ state, lane: chosen, targetChain, code }) =>
@@ -50,7 +47,7 @@ function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (t
     (state === 'waiting' && targetChain === chain && waits.has(code))
 }
 
-/** @param silentMs a ledger without a message for longer has no process that reports to it */
+/** @param silentMs a ledger without a message for longer has no process */
 function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
   const queue = valueOf(one.queue)
   if (!queue) return []
@@ -62,7 +59,6 @@ function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: num
   return [{ row: 'LANE_WITHOUT_WORKER', ...of, asOf: one.queue.asOf, since, what, holds: holdsOf(one, 'LANE_UNREACHABLE') }]
 }
 
-/** For each reason why a lane is closed: the cause, its words, and the order that closed it. */
 const closedRows: Readonly<Record<ClosedFor, { readonly row: CauseCode; readonly words: string; readonly order?: string }>> = {
   paused: { row: 'LANE_PAUSED', words: 'is paused', order: 'pause' },
   draining: { row: 'LANE_DRAINING', words: 'drains', order: 'drain' },
@@ -98,14 +94,13 @@ function orderedAt({ orders }: LaneState, order: string | undefined): number | u
   return orders?.findLast(({ kind }) => kind === order)?.at
 }
 
-/** The lowest nonce that is not mined: its fee is below the base fee, or it was given long ago. */
+/** Its fee is below the base fee, or it was given long ago. */
 function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFacts | undefined): Finding[] {
   const [lowest] = unmined(state)
   const attempt = lowest?.attempts.at(-1)
   const head = headsOf(chain).toSorted((a, b) => b.height - a.height)[0]
   if (!lowest || !attempt || !head) return []
-  // Counted to the block that the ledger has read. The ledger of an idle lane lags, and a nonce that it gives then is
-  // of that block.
+  // To the block of the ledger: an idle one lags, and its nonces are of that block.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

@@ -3,9 +3,9 @@ import type { Facts, ReceiverFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { errorOf, valueOf } from './read.ts'
 
-/** The process that polled was killed if its steps wait this long, ms. */
+/** ms: the polling process was killed if steps wait this long. */
 const untakenMs = 8_000
-/** A step fails, or is taken and not answered, if it was tried this often. */
+/** Tries of a step that fails or gets no answer. */
 const triesUntilFailing = 3
 
 /** Receivers that are not notified, or refuse notifications: one row for each. */
@@ -56,7 +56,7 @@ function explainUnserved(
     return { since: queue.polledAt, what: `No process takes the steps that notify ${receiver}.` }
   const state = valueOf(notifier)
   if (!state) return { what: `The notifier of ${receiver} has not begun: no process has it in its config.` }
-  // A receiver that fails is left alone until its next try.
+  // A failing receiver is left alone until its next try.
   const since = state.failure ? undefined : silentSince(state, at)
   if (since === undefined) return undefined
   if (!step) return { since, what: `No process that notifies receivers has ${receiver} in its config.` }

@@ -19,10 +19,7 @@ export function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'
   })
 }
 
-/**
- * A single message may be lost in the guardians' network. The spy is silent if two messages came from elsewhere, and
- * none from the spy since the first of them.
- */
+/** Silent if two messages came from elsewhere, none from the spy since the first: one may be lost. */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

@@ -7,9 +7,9 @@ import type { ChainFacts, Facts, StreamFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { errorOf, headsOf, valueOf } from './read.ts'
 
-/** A cursor lags if it is more than this many blocks and more than this time, ms, behind the final head. */
+/** Behind the final head: more blocks, and more ms. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** A younger gap, ms, is no cause: messages of one block come in any sequence. */
+/** ms: messages of one block come in any sequence. */
 const youngMs = 3_000
 
 const gapRows: Readonly<Record<GapState, CauseCode>> = {
@@ -32,13 +32,9 @@ const gapTexts: Readonly<Record<GapState, string>> = {
   undone: 'to be started again',
 }
 
-/** Causes that stop the part of a stream that needs the chain. */
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/**
- * The findings about streams, one row for each reason of each.
- * @param configured streams with a source in the config
- */
+/** One row for each reason. @param configured streams with a source in the config */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly Pick<StreamName, 'name'>[],
@@ -94,7 +90,7 @@ function waitsOf(state: StreamState, at: number): Part[] {
   const { paused } = state
   if (paused) return [{ row: 'STREAM_PAUSED', since: paused.at, what: `The stream is paused by ${paused.by}: ${paused.reason}` }]
   const { full, open, maxOpen } = viewStream(state)
-  // Being full for a moment is normal. It is a cause once a known number waits.
+  // Full is normal for a moment.
   const oldest = Math.min(...state.gaps.map((gap) => gap.at))
   if (!full || at - oldest < youngMs) return []
   return [{ row: 'STREAM_FULL', what: `${open} transfers are open, the limit is ${maxOpen.most}.` }]
@@ -107,7 +103,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = cursor ? finalized - cursor.height : 0
   if (paused || !chain || blocks <= lagging.blocks || blocks * chain.blockTimeMs <= lagging.ms) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // If the target chain is away, nothing can be started and the cursor waits: that is the cause.
+  // The cursor waits while the target chain is away.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

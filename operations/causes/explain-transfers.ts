@@ -3,7 +3,7 @@ import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** The usual longest time in a state, ms. `included` waits for finality, which takes half an hour on some chains. */
+/** ms. `included` waits for finality: half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -11,11 +11,7 @@ const usualMs: Partial<Record<TransferState, number>> = {
   included: 3_600_000,
 }
 
-/**
- * Groups of transfers with one code and route that wait, are parked, or are in one state for too long, and that nothing
- * else explains.
- * @param explained the transfer has a row already
- */
+/** Groups by code and route that nothing else explains. @param explained the transfer has a row */
 export function explainTransfers(
   { at, transfers, declined, settings }: Pick<Facts, 'at' | 'transfers' | 'declined' | 'settings'>,
   explained: (transfer: TransferFacts) => boolean,
@@ -36,11 +32,11 @@ export function explainTransfers(
   ]
 }
 
-/** A step that fails with this code is retried for ever; only a person ends that. */
+/** Retried for ever; only a person ends that. */
 const isBug = (code: string | undefined) => code === 'INTERNAL'
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
-  // A person looks at parked transfers by their reason, whatever their route.
+  // By reason, whatever their route.
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
 }
 
@@ -72,7 +68,7 @@ function explainGroup(group: readonly TransferFacts[], at: number): Finding {
   }
 }
 
-/** When the first of those that were asked came into its state; if none was asked, when the first run began. */
+/** Of those that were asked; if none, when the first run began. */
 function sinceOf(group: readonly TransferFacts[]): number {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   return Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))
@@ -95,7 +91,6 @@ function explainSlow(group: readonly TransferFacts[], at: number): Finding {
   }
 }
 
-/** Transfers of the last day that were declined by a rule which is still in force. */
 function explainDenied(declined: readonly TransferFacts[], settings: Facts['settings'], at: number): Finding[] {
   const rules = 'value' in settings ? settings.value.denied : []
   return (['recipient', 'token'] as const).flatMap((kind): Finding[] => {

@@ -13,7 +13,7 @@ import type { Facts, ServedFacts, TransferFacts } from './facts.ts'
 import { type Finding, goesOn, joined, ranked } from './finding.ts'
 import { errorOf, valueOf } from './read.ts'
 
-/** The causes that these facts show, one row for each, the most harmful first. Pure. */
+/** The most harmful first. Pure. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
   const { transfers } = facts
   const known = [
@@ -35,7 +35,6 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>
 function explainTemporal({ temporal, spies }: Facts): Finding[] {
   const error = errorOf(temporal)
   if (!error) return []
-  // Messages that this process received and cannot start.
   const kept = spies.reduce((sum, spy) => sum + spy.kept, 0)
   const what = `${error.title} ${error.about}`
   return [
@@ -74,7 +73,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, { row: 'LEDGER_WITHOUT_WORKER', ...pollsOf(ledger, at), what, where: { kind: 'worker', id: 'ledger' }, holds: goesOn }]
 }
 
-/** Why a queue is not served. Answers of workflows count first: Temporal lists killed pollers for a while. */
+/** Answers count before pollers: Temporal lists killed ones for a while. */
 function notServed({ queue, asked, answered }: ServedFacts): string | undefined {
   if (answered > 0) return undefined
   if (asked > 0) return `none of the ${asked} workflows that were asked answers`
@@ -102,7 +101,6 @@ function mayWaitForHalt({ state, code }: TransferFacts): boolean {
   return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
 }
 
-/** The options of `portage unhalt`. */
 function scopeOptions({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
   const options = { bridge, chain, source: sourceChain, target: targetChain }
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]))

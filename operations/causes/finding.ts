@@ -3,25 +3,23 @@ import { type Cause, type CauseValues, commandsOf } from '../../domain/catalogue
 import { printable } from '../../domain/text/printable.ts'
 import type { TransferFacts } from './facts.ts'
 
-/** Most ids of one cause that are shown. */
 const mostExamples = 3
 
-/** One thing that is wrong, before it is known which transfers it holds up. Times: ms since the epoch. */
+/** Not yet with the transfers it holds up. Times: ms since the epoch. */
 export interface Finding {
-  /** Gives the rank and the commands. */
   readonly row: CauseCode
-  /** The code that is shown. Default: that of the row. */
+  /** Default: that of the row. */
   readonly code?: string
   readonly what: string
   readonly where: Cause['where']
   readonly since?: number | undefined
   readonly asOf: number
   readonly values?: CauseValues
-  /** Whether a transfer goes on when it is over. */
+  /** Whether the transfer goes on when it is over. */
   readonly holds?: (transfer: TransferFacts) => boolean
-  /** Numbers of streams, or received messages, that it also holds up. */
+  /** Of streams or received messages. */
   readonly numbers?: Numbers
-  /** If one of these causes is there, this finding follows from it: it has no row, and is counted there. */
+  /** It follows from one of these causes: it is counted there, without a row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -56,7 +54,7 @@ function sum(all: readonly Numbers[]): Numbers {
   }
 }
 
-/** The row that is shown. Texts of strangers become printable here. */
+/** Makes texts of strangers printable. */
 export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
   const { row, code = row, what, where, since, asOf, values, holds, numbers } = finding
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
@@ -78,7 +76,7 @@ export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): 
 
 const ranks = new Map(Object.keys(causeCatalogue).map((code, place) => [code, place]))
 
-/** Sorts by harm, then by the number of transfers held up, then by age. */
+/** By harm, then the number of transfers held up, then age. */
 export function ranked(findings: readonly Finding[], transfers: readonly TransferFacts[]): Cause[] {
   const rows = findings.map((finding) => ({ place: ranks.get(finding.row) ?? ranks.size, cause: causeOf(finding, transfers) }))
   const sorted = rows.sort(

@@ -8,13 +8,12 @@ import type { ChainFacts } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
 import { limits, read, valueOf } from './read.ts'
 
-/** A lane with its balance as a node shows it now. */
 export interface LaneReading extends LaneReport {
-  /** When `balance` was read, ISO 8601: by a node just now or, if none answers, by the ledger before. */
+  /** ISO 8601: of a node just now, else of the ledger. */
   readonly balanceAt?: string
 }
 
-/** Lists lanes and reads their chains: no lane is shown as active if its chain is away. Throws TEMPORAL_UNAVAILABLE. */
+/** No lane is shown as active if its chain is away. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -26,13 +25,13 @@ export async function listLanesNow(
   return rows.map((row) => readingOf(row, row.chain === undefined ? undefined : byName.get(row.chain)))
 }
 
-/** @param chain as its nodes showed it just now; undefined: it is not in the config */
+/** @param chain undefined: not in the config */
 export function readingOf(row: LaneReport, chain: ChainFacts | undefined): LaneReading {
   const known = row.balance !== undefined && row.observedAt !== undefined ? { balanceAt: row.observedAt } : {}
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
-  // A lane that is closed stays closed when the node is back: its own status is shown.
+  // A closed lane stays closed when the node is back.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
   return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

@@ -9,12 +9,11 @@ import { limits, read, valueOf } from './read.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Most lanes of a chain whose balances are read. */
 const mostLanes = 50
-/** How long the node changes of operators are waited for, ms. Then only the nodes of the config are asked. */
+/** ms. Then only the nodes of the config are asked. */
 const settingsMs = 1_500
 
-/** Reads all chains from their nodes, with the node changes of operators. Never throws. @param settings being read */
+/** With operators' node changes. Never throws. @param settings being read */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,
@@ -25,10 +24,7 @@ export async function probeChains(
   return Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, changesOf(name), environment)))
 }
 
-/**
- * Asks each node of a chain alone, and the best of them for the balances of the lanes. At most four calls for each
- * node, three for each lane, and one. Never throws, and ends within `limits.chainMs`.
- */
+/** Four calls for each node, three for each lane, and one. Never throws, and ends within `limits.chainMs`. */
 async function probeChain(
   name: ChainName,
   chain: ChainConfig,
@@ -83,7 +79,7 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
   return [...configured, ...added]
 }
 
-/** Undefined: the URL names a variable that is not set here, and cannot be called. */
+/** Undefined: its variable is not set here. */
 function readerOf(name: ChainName, chain: ChainConfig, { node, url, use }: NodeToAsk): ConfiguredChain | undefined {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined
   return createConfiguredChain(name, chain, { nodes: [{ name: node, url, use }], timeoutMs: limits.nodeMs })
@@ -104,7 +100,6 @@ async function headOf(reader: ConfiguredChain | undefined): Promise<NodeHead | u
   return { height, at: timestamp * 1_000, finalized: head.finalized, ...(baseFee !== undefined && { baseFee }) }
 }
 
-/** The index of the highest node that reads. */
 function bestOf(nodes: readonly NodeFacts[]): number | undefined {
   const heights = nodes.map(({ head }) => valueOf(head)?.height ?? -1)
   const highest = Math.max(...heights)

@@ -6,7 +6,7 @@ import { redactText } from '../../observability/redact.ts'
 import type { SpyFacts } from './facts.ts'
 import { limits } from './read.ts'
 
-/** The state of each guardian spy, by this process's subscription or else by a connection. Never throws. */
+/** By subscription, else by a connection. Never throws. */
 export function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
   return Promise.all(
@@ -20,7 +20,7 @@ export function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() 
   )
 }
 
-/** Opens a connection only: a subscription would use up a place at the spy. */
+/** A subscription would use up a place at the spy. */
 async function reach(address: string): Promise<Pick<SpyFacts, 'problem'>> {
   const client = new Client(address, credentials.createInsecure())
   try {

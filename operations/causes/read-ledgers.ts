@@ -14,10 +14,9 @@ import type { FailingWorkflow, LaneFacts, StreamFacts } from './facts.ts'
 import { limits, read } from './read.ts'
 import { triesUntilFailing } from './read-transfers.ts'
 
-/** Most lanes, streams and workflows that are asked, and how many at the same time. */
 const most = { lanes: 100, streams: 100, workflows: 100, atOnce: 20 } as const
 
-/** Makes two calls for each lane of the config. Never throws. */
+/** Two calls for each lane. Never throws. */
 export function readLanes(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -29,7 +28,7 @@ export function readLanes(
   })
 }
 
-/** Undefined: the lane has no ledger yet. Throws as `readLane`. */
+/** Undefined: no ledger yet. Throws as `readLane`. */
 function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | undefined> {
   return readLane(client, lane).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'LANE_NOT_FOUND') return undefined
@@ -37,23 +36,23 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/** Makes one visibility query, and one call for each stream. Throws as the client if the streams cannot be listed. */
+/** One visibility query, one call for each stream. Throws as the client. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
-      // A timeout here and a worker that did not answer mean the same.
+      // A timeout here means a worker that did not answer.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
-    // Undefined: the stream has ended since it was listed.
+    // Undefined: it has ended since.
     return state.value ? [{ stream, state: { asOf: state.asOf, value: state.value } }] : []
   })
   return facts.flat()
 }
 
-/** Workflows of the queue `ledger` whose tasks fail: one visibility query, one call for each. Throws as the client. */
+/** Of the queue `ledger`: one visibility query, one call for each. Throws as the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const runs: RunId[] = []
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`

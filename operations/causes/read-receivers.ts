@@ -9,12 +9,11 @@ import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import type { ReceiverFacts } from './facts.ts'
 import { limits, read } from './read.ts'
 
-/** Receivers that are asked at the same time. */
 const atOnce = 20
 
 type Receivers = Config['notifications']
 
-/** Makes one call for each receiver, and two more for each that is not notified now. Never throws. */
+/** One call for each, two more if it is not notified now. Never throws. */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()
@@ -35,13 +34,13 @@ export function readReceivers(client: TemporalClient, receivers: Receivers, queu
   })
 }
 
-/** Notifications that the receiver did not take and, if Temporal can count them, those that Temporal keeps for it. */
+/** With those that only Temporal keeps, if it can count them. */
 async function countWaiting(client: TemporalClient, filter: Omit<Receivers[number], 'name'>, state: NotifierState): Promise<number> {
   const from = state.cursor.seen + 1
   return waitingCount(state, await within(client, limits.temporalMs, () => countNotified(client, filter, from)).catch(() => 0))
 }
 
-/** The step under way. Undefined: none is, or it could not be read. */
+/** Undefined: none, or unread. */
 async function stepOf(client: TemporalClient, receiver: string): Promise<ReceiverFacts['step']> {
   const work = await within(client, limits.temporalMs, () =>
     describePendingWork(client, { workflowId: notifierWorkflowId(receiver) }),

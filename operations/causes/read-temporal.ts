@@ -19,7 +19,6 @@ export type TemporalFacts = Omit<Facts, 'at' | 'chains' | 'spies'>
 const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map() }
 const nobody = { asked: 0, answered: 0 }
 
-/** The facts without Temporal. */
 export function withoutTemporal(error: RelayerError): TemporalFacts {
   const away: Read<never> = { asOf: Date.now(), error }
   const { served: _, ...none } = nothing
@@ -36,7 +35,7 @@ export function withoutTemporal(error: RelayerError): TemporalFacts {
   }
 }
 
-/** Why Temporal does not answer for the namespace. Undefined: it answers. */
+/** Undefined: it answers. */
 export async function temporalProblem(client: TemporalClient): Promise<RelayerError | undefined> {
   const answer = await read(limits.temporalMs, () => checkNamespace(client, limits.temporalMs))
   if (!('error' in answer)) return undefined
@@ -44,7 +43,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** Reads everything at once, within twice `limits.temporalMs`. Never throws. @param settings being read */
+/** At once, within twice `limits.temporalMs`. Never throws. @param settings being read */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'chains' | 'notifications'>,
@@ -92,7 +91,7 @@ function servedBy(chain: string, queue: ServedFacts['queue'] | undefined, answer
   return queue ? [[chain, { queue, ...answers }]] : []
 }
 
-/** One of many answers. An error of Temporal gets its code. Each call in `what` has its own, shorter limit. */
+/** Each call in `what` has its own, shorter limit. */
 function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   return read(2 * limits.temporalMs, () =>
     what().catch((error: unknown) => {
@@ -101,7 +100,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** Counts the answers that need a worker of the queue `ledger`. A workflow that does not exist needs none. */
+/** A workflow that does not exist needs no worker. */
 function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length

@@ -7,16 +7,15 @@ import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import type { FailingWorkflow, TransferFacts } from './facts.ts'
 import { limits } from './read.ts'
 
-/** Most transfers of each kind that are listed and asked, in all and at once; the time limit of each, ms. */
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
-/** A healthy step of a transfer takes less than this, ms: transfers that began later are left out. */
+/** ms: transfers that began later are left out. */
 const freshMs = 2_000
-/** A task of a workflow fails, or is taken and not answered, if it was tried this often. */
+/** Tries of a workflow's task that fails or gets no answer. */
 export const triesUntilFailing = 3
-/** How far back declined transfers are listed, ms. */
+/** ms. */
 const declinedMs = 24 * 3_600_000
 
-/** `served`: by target chain, how many transfers were asked by a query, and how many answered. */
+/** `served`: by target chain. */
 export interface TransfersRead {
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]
@@ -24,11 +23,7 @@ export interface TransfersRead {
   readonly served: ReadonlyMap<ChainName, { readonly asked: number; readonly answered: number }>
 }
 
-/**
- * Reads three lists of the visibility store, one more if there are deny rules, and at most three counts. Makes two
- * calls for each of the most informative transfers: those without a code, those in a step for long, and some of each
- * chain. Throws what the Temporal client throws.
- */
+/** Up to four lists and three counts, two calls for each of the most informative. Throws as the client. */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>): Promise<TransfersRead> {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
@@ -50,7 +45,7 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** The oldest by target chain, state and code. One with a code is only asked to see that its chain is served. */
+/** The oldest by target chain, state and code. One with a code only shows that its chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const groups = new Map<string, OpenTransfer[]>()
   for (const transfer of open.toSorted((a, b) => a.startedAt - b.startedAt)) {
@@ -58,7 +53,7 @@ function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
     const key = JSON.stringify([targetChain, state, code])
     groups.set(key, [...(groups.get(key) ?? []), transfer])
   }
-  // Round robin, so that no group hides another.
+  // Round robin: no group hides another.
   const places = [...groups.values()]
   const wanted: OpenTransfer[] = []
   for (let place = 0; wanted.length < most.asked && places.some((group) => group.length > place); place++) {
@@ -103,7 +98,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer): Promise<Aske
   }
 }
 
-/** A transfer whose own task fails proves nothing about the workers of its chain. */
+/** A failing task proves nothing about the workers of its chain. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, { asked: number; answered: number }> {
   const served = new Map<ChainName, { asked: number; answered: number }>()
   for (const { transfer, isAnswered, failing } of asked) {

@@ -2,10 +2,10 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { within } from '../../runtime/wait.ts'
 import type { ChainFacts, NodeHead, Read } from './facts.ts'
 
-/** Time limits, ms. Temporal, nodes and spies are read at the same time: the longest limit bounds the answer. */
+/** ms. All are read at once: the longest bounds the answer. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
-/** Reads one source of facts. An error or a timeout is an answer, too. Never throws. */
+/** An error or a timeout is an answer, too. Never throws. */
 export async function read<Value>(limitMs: number, ask: () => Promise<Value>): Promise<Read<Value>> {
   const late = () => {
     throw new RelayerError('INTERNAL', { detail: `no answer within ${limitMs / 1_000} s` })
@@ -26,7 +26,6 @@ export function errorOf(answer: Read<unknown> | undefined): RelayerError | undef
   return answer && 'error' in answer ? answer.error : undefined
 }
 
-/** The heads of the nodes that answered. */
 export function headsOf(chain: ChainFacts | undefined): NodeHead[] {
   return (chain?.nodes ?? []).flatMap(({ head }) => valueOf(head) ?? [])
 }

@@ -3,7 +3,7 @@ import { causePlaces } from '../../domain/catalogue/cause.ts'
 
 const time = z.iso.datetime()
 
-/** One row of the answer: `Cause` (domain/catalogue/cause.ts). */
+/** `Cause` (domain/catalogue/cause.ts). */
 export const causeSchema = z
   .object({
     code: z.string().describe('A code of docs/reference/errors.md. Causes have a runbook: docs/runbooks/README.md.'),
@@ -24,7 +24,7 @@ export const causeSchema = z
   })
   .describe('One fault or order that keeps something from going on.')
 
-/** The answer of `portage stuck --json` and of `GET /v1/stuck`. */
+/** Of `portage stuck --json` and `GET /v1/stuck`. */
 export const causeReportSchema = z
   .object({
     asOf: time.describe('When the reading began.'),

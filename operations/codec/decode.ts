@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const base64 = z.base64()
-/** Payloads in protobuf JSON: https://docs.temporal.io/codec-server */
+/** Protobuf JSON: https://docs.temporal.io/codec-server */
 const requestSchema = z.object({
   payloads: z.array(z.object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })).max(10_000),
 })
@@ -13,11 +13,11 @@ type JsonPayload = z.output<typeof requestSchema>['payloads'][number]
 export interface Decoded {
   readonly body: string
   readonly payloads: number
-  /** Payloads that are returned unchanged, because no key opens them or they were altered. */
+  /** Returned unchanged: no key opens them, or they were altered. */
   readonly unreadable: number
 }
 
-/** Decodes payloads, and returns unreadable ones unchanged. Throws INPUT_INVALID, which quotes nothing. */
+/** Returns unreadable payloads unchanged. Throws INPUT_INVALID, which quotes nothing. */
 export async function decodeRequest(codec: PayloadCodec, body: Buffer): Promise<Decoded> {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })

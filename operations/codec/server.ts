@@ -9,30 +9,26 @@ import type { Logger } from '../../observability/logger.ts'
 import { decodeRequest } from './decode.ts'
 import { signedIn, signInPage, tokenOfCookie, tokenOfForm } from './sign-in.ts'
 
-/** Temporal limits a payload to 2 MiB, which are 2.7 MiB of base64. Tools send the payloads of an event together. */
+/** A payload has up to 2 MiB, 2.7 MiB of base64; tools send those of an event together. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
-/** Limit for all requests together. */
+/** For all requests together. */
 const mostBytesAtATime = 64 * 1024 * 1024
 
 export interface CodecServerOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Host names of requests that are served. Addresses and localhost always are. */
+  /** Addresses and localhost are always served. */
   readonly hosts: readonly string[]
-  /** Scheme, host and port of the Web UIs whose pages may send requests. */
+  /** Web UIs that may send requests: scheme, host, port. */
   readonly origins: readonly string[]
   readonly codec: PayloadCodec
   readonly check: TokenCheck
   readonly logger: Logger
 }
 
-/**
- * `POST /decode` decrypts payloads for Temporal's Web UI and command line. It needs an access token of any level, in
- * the Authorization header or in the cookie that `GET /` gives a browser. There is no `/encode`, because only Portage
- * writes payloads. Logs the name on the token and the number of payloads. Throws CODEC_LISTEN.
- */
+/** `POST /decode`, with any token (header, cookie). No `/encode`: only Portage writes payloads. Throws CODEC_LISTEN. */
 export async function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const { host, port, hosts, origins, logger } = options
   const room = createByteBudget(mostBytesAtATime)
@@ -74,9 +70,9 @@ function corsOf(origin: string | undefined): OutgoingHttpHeaders {
 async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ReturnType<typeof createByteBudget>) {
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
-  // The token is checked before the body is read.
+  // Before the body is read.
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // Without a preflight request a page of another origin can send a form, but no JSON.
+  // Without a preflight another origin can send a form, but no JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
@@ -85,7 +81,6 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Takes a token from the form of this server, checks it, and gives it to the browser as a cookie. */
 async function signIn(
   request: IncomingMessage,
   { check }: CodecServerOptions,
@@ -99,7 +94,7 @@ async function signIn(
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
-    // A proxy that ends TLS passes the origin on.
+    // A proxy ends TLS and passes the origin on.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
@@ -110,7 +105,7 @@ function failure(error: unknown, logger: Logger): Answer {
   if (error instanceof BodyTooLong) return plainText(error.busy ? 503 : 413, error.message)
   const known = toRelayerError(error)
   const status = statusOf(known)
-  // The text of an unexpected error may quote the request.
+  // An unexpected error may quote the request.
   if (status === 500)
     logger.error('a request to the codec server failed', { code: 'INTERNAL', reason: error instanceof Error ? error.name : 'unknown' })
   return {

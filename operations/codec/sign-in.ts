@@ -2,14 +2,13 @@ import type { Answer } from '../../runtime/http/small-server.ts'
 
 const cookie = 'portage-codec'
 
-/** No scripts, styles, frames, or resources of other servers. */
 const headers = {
   'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // With no-referrer a browser would not send the origin of the form.
+  // With no-referrer the form would have no origin.
   'referrer-policy': 'same-origin',
 }
 
-/** The page where a browser gets a token: the Web UI can send cookies of this server, but no token of Portage. */
+/** The Web UI can send cookies of this server, but no token of Portage. */
 export function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -19,9 +18,7 @@ export function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers }
 }
 
-/**
- * Sets a cookie for the same site, out of reach of scripts. Cookies ignore ports: every server of this host gets it.
- */
+/** Same-site, out of reach of scripts. Cookies ignore ports: every server of this host gets it. */
 export function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookie}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
@@ -29,12 +26,10 @@ export function signedIn(token: string, expiresAt: number, isSecure: boolean): A
   return { status: 200, type, body, headers: { ...headers, 'set-cookie': set } }
 }
 
-/** The token of the form. */
 export function tokenOfForm(body: Buffer): string | undefined {
   return new URLSearchParams(body.toString('utf8')).get('token')?.trim() || undefined
 }
 
-/** The token of a Cookie header. */
 export function tokenOfCookie(header: string | undefined): string | undefined {
   const pair = header?.split(/;\s*/).find((one) => one.startsWith(`${cookie}=`))
   return pair?.slice(cookie.length + 1) || undefined

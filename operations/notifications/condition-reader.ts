@@ -20,25 +20,23 @@ import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
 import { transferData } from './events.ts'
 
-/** Most parked transfers that are read, the newest. */
 const mostParked = 1_000
-/** Most of them that are asked for their reason in one read. The others follow in the next read. */
+/** The others follow in the next read. */
 const askedAtOnce = 20
-/** Time limit for a reason, ms. A transfer without a worker of its chain is notified without a reason. */
+/** ms. Without an answer it is notified without a reason. */
 const askMs = 2_000
 
 const none: Promise<readonly ConditionSource[]> = Promise.resolve([])
 
 export interface ConditionReaderOptions {
   readonly client: TemporalClient
-  /** The lanes of the config. */
   readonly lanes: readonly { readonly id: string; readonly chain: ChainName }[]
-  /** Shortest interval between two reads of lanes, streams and settings, ms, whatever the number of receivers. */
+  /** ms, between reads of lanes, streams and settings, whatever the number of receivers. */
   readonly everyMs: number
   readonly gapAgeMs?: number | undefined
 }
 
-/** Reads the conditions that hold. The receivers of a process share the parts that are the same for all. */
+/** The receivers of a process share the parts that are the same for all. */
 export type ConditionReader = ReturnType<typeof createConditionReader>
 
 export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {
@@ -62,10 +60,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   ]
 
   return {
-    /**
-     * The conditions that hold, by filter. Never throws.
-     * @param holding keys of conditions that were notified before
-     */
+    /** By filter. Never throws. @param holding keys of conditions that were notified before */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -100,7 +95,7 @@ async function readAllStreams(
   )
 }
 
-/** Parked transfers by their runs: one that is retried and parked again between two reads is the same condition. */
+/** By run: one retried and parked again between two reads is the same condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

@@ -17,19 +17,17 @@ import { sendNotification } from './send.ts'
 import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 import { proofsOf, withProvable } from './run-proofs.ts'
 
-/** Intervals of a round, ms. */
+/** ms. */
 export interface NotifyTimes {
-  /** Between two reads of closed transfers. */
   readonly readMs: number
-  /** Between two reads of conditions. */
   readonly conditionsMs: number
-  /** Between two reads that go back to every run that may be listed late. */
+  /** For every run that may be listed late. */
   readonly fullReadMs: number
-  /** Temporal lists a run at most this long after its end. */
+  /** Longest delay of Temporal's list. */
   readonly settleMs: number
-  /** The step ends after this, so that its state is recorded. */
+  /** Then the step's state is recorded. */
   readonly roundMs: number
-  /** Default: the schedule of the specification. */
+  /** Default: that of the specification. */
   readonly schedule?: AttemptSchedule
 }
 
@@ -47,38 +45,36 @@ export interface NotifyRoundDeps {
   readonly metrics: Pick<Metrics, 'portage_notifications_sent_total' | 'portage_notifications_failed_total'>
   readonly logger: Logger
   readonly times: NotifyTimes
-  /** Payloads in Temporal that are not encrypted are refused (`temporal.encryption.required`). */
+  /** `temporal.encryption.required`. */
   readonly isSealed: boolean
 }
 
-/** How far a read between two full ones goes back, ms. Most runs are listed within a second. */
+/** ms. Most runs are listed within a second. */
 const shortReadMs = 10_000
-/** Notifications that are sent at the same time. */
 const atOnce = 4
-/** Runs that are read and notified together. */
 const batchSize = 50
-/** A failing receiver is tried with new notifications until this many wait, then with one of those. */
+/** Then a failing receiver is tried with one that waits. */
 const mostProbes = 20
-/** Length of the parts in which a replay is read, ms. After a crash it goes on with the part. */
+/** ms. After a crash the replay goes on with the part. */
 const replayMs = 3_600_000
 
-/** Reads events and notifies one receiver, until its notifier has to record something. */
+/** Notifies one receiver, until its notifier has to record something. */
 export class NotifyRound {
   state: NotifierState
   readonly #deps: NotifyRoundDeps
   readonly #receiver: Receiver
   readonly #notified: NotifiedRuns
   readonly #signal: AbortSignal
-  /** A try failed for the receiver itself, or the receiver wants no more. */
+  /** The receiver itself failed, or wants no more. */
   #isOver = false
   #attempts = 0
-  /** The round began with notifications that the receiver had not taken. */
+  /** Began with notifications that were not taken. */
   readonly #owed: boolean
-  /** End of the round, ms since the epoch. */
+  /** ms since the epoch. */
   #until = Infinity
   #fullReadAt = 0
   #conditionsAt = 0
-  /** Ids of the current batch that the receiver took. */
+  /** Ids of the current batch. */
   readonly #taken = new Set<string>()
 
   /** @param start.signal ends the round after the requests under way */
@@ -96,7 +92,7 @@ export class NotifyRound {
     this.#notified.follow(this.state.cursor)
   }
 
-  /** Ends when `state` is to be recorded. Never throws: if Temporal does not answer, a later read tries again. */
+  /** Ends when `state` is to be recorded. Never throws: a later read tries again. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
@@ -125,7 +121,7 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // An operator waits for the result of a test, and for the end of an outage.
+    // An operator waits for a test, or the end of an outage.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
@@ -138,7 +134,6 @@ export class NotifyRound {
     return this.#isOver || this.#signal.aborted
   }
 
-  /** One at a time while the receiver does not answer. */
   async #notifyAll(notifications: readonly Notification[]): Promise<void> {
     const queue = [...notifications]
     const sendNext = async () => {
@@ -152,7 +147,7 @@ export class NotifyRound {
     const { name: receiver } = this.#receiver
     this.#attempts += 1
     const answer = await sendNotification(this.#receiver, withProvable(notification, isSealed), { signal: this.#signal })
-    // A request that the end of this process cut off does not count as a try.
+    // A request cut off by this process is no try.
     if (this.#signal.aborted && answer.kind === 'failed') return
     if (answer.kind === 'taken') failpoint('notified')
     const before = this.state
@@ -167,7 +162,6 @@ export class NotifyRound {
     this.#log(before, notification, answer)
   }
 
-  /** Logs an outage of the receiver once, and every refusal. */
   #log(before: NotifierState, { id, type }: Notification, answer: Exclude<SendAnswer, { kind: 'taken' }>): void {
     const { logger } = this.#deps
     const facts = { ...this.#about(), reason: answer.why, type, waiting: waitingCount(this.state, 0) }
@@ -186,7 +180,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Notifies of closed transfers, and moves the cursor once all are sent or kept. The rest stays in Temporal. */
+  /** Moves the cursor once all are sent or kept. The rest stays in Temporal. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -199,7 +193,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** The latest listed end; undefined: not all could be sent or kept. @param onlyNew skips runs notified before */
+  /** Undefined: not all could be sent or kept. @param onlyNew skips runs notified before */
   async #notifyPeriod(period: Pick<NotifiedPeriod, 'from' | 'to'>, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
@@ -223,7 +217,7 @@ export class NotifyRound {
     return (await flush()) ? seen : undefined
   }
 
-  /** The notifications of runs that Portage wrote. Any other run is logged, and not read again. */
+  /** Only runs that Portage wrote. Others are logged, and not read again. */
   async #proved(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
     const { client, isSealed, logger } = this.#deps
     const proofs = await proofsOf(
@@ -246,7 +240,6 @@ export class NotifyRound {
     })
   }
 
-  /** Tries one waiting notification, to see whether the receiver answers again. */
   async #probe(): Promise<void> {
     const [least] = this.state.unsent.toSorted((a, b) => a.tries - b.tries)
     if (this.state.failure && least && !this.#isEnding) await this.#notify(least.notification)
@@ -260,14 +253,14 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /** Replays one part per pass, so that new events are notified in between, and longer parts while nothing is found. */
+  /** One part per pass, so that new events come in between; longer parts while nothing is found. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // A part with runs has to be short: it is sent again from its beginning if it is broken off.
+      // Short with runs: a part that is broken off is sent again.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue

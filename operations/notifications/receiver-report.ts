@@ -6,24 +6,23 @@ import { redactUrl } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
 
-/** A receiver of the config, as operators see it. Times are ISO 8601. */
+/** Times are ISO 8601. */
 export interface ReceiverReport extends NotificationFilter {
   readonly name: string
-  /** Scheme, host and port of its URL. */
+  /** Scheme, host and port. */
   readonly host: string
-  /** `waiting`: its notifier has not begun. `unknown`: its notifier did not answer, and `problem` says why. */
+  /** `waiting`: its notifier has not begun. `unknown`: its notifier did not answer. */
   readonly state: 'active' | 'failing' | 'disabled' | 'waiting' | 'unknown'
-  /** When the figures were recorded: at most a minute ago while the receiver is notified. */
+  /** At most a minute ago while the receiver is notified. */
   readonly asOf?: string | undefined
   readonly problem?: string | undefined
   readonly failingSince?: string | undefined
-  /** Time of the next try, while the receiver does not answer. */
   readonly nextTryAt?: string | undefined
   readonly disabled?: (Omit<DisabledReceiver, 'at'> & { readonly at: string }) | undefined
-  /** Notifications that it has not taken yet. Those without room are not counted: they wait in Temporal. */
+  /** Those without room wait in Temporal, uncounted. */
   readonly unsent?: number | undefined
   readonly oldestUnsentAt?: string | undefined
-  /** Every transfer that closed before was notified, or is among `unsent`. */
+  /** Earlier transfers are notified, or among `unsent`. */
   readonly notifiedUpTo?: string | undefined
   readonly replay?: { readonly from: string; readonly to: string } | undefined
   readonly sent?: number | undefined
@@ -33,13 +32,12 @@ export interface ReceiverReport extends NotificationFilter {
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** A receiver of the config. */
 interface ConfiguredReceiver extends NotificationFilter {
   readonly name: string
   readonly url: string
 }
 
-/** All receivers of the config. Throws TEMPORAL_UNAVAILABLE. */
+/** Throws TEMPORAL_UNAVAILABLE. */
 export function listReceivers(client: TemporalClient, receivers: readonly ConfiguredReceiver[]): Promise<ReceiverReport[]> {
   return Promise.all(
     receivers.map(async ({ name, url, events, chains, bridges, lanes }) => {
@@ -56,7 +54,7 @@ export function listReceivers(client: TemporalClient, receivers: readonly Config
   )
 }
 
-/** Throws RECEIVER_NOT_FOUND for a name that the config does not have. */
+/** Throws RECEIVER_NOT_FOUND. */
 export function assertReceiver(receivers: readonly Pick<ConfiguredReceiver, 'name'>[], receiver: string): void {
   if (receivers.some(({ name }) => name === receiver)) return
   throw new RelayerError('RECEIVER_NOT_FOUND', { facts: { receiver: receiver.slice(0, 40) } })

@@ -4,18 +4,12 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { proofDespite, proofOf } from '../../temporal/client/visibility/run-proof.ts'
 
-/** Runs that are read at the same time. */
 const atOnce = 4
 
-/** `encrypted`: written by a process with a key of `temporal.encryption`. `temporal`: by Temporal's list alone. */
+/** `encrypted`: by a process with a key of `temporal.encryption`. `temporal`: by Temporal's list. */
 export type Proof = 'encrypted' | 'temporal'
 
-/**
- * The proof of each listed run; undefined for a run that Portage did not write. A run that cannot be read has the proof
- * `temporal`, so that it does not hold up others. Throws what the Temporal client throws if the server is away or
- * refuses Portage.
- * @param isSealed payloads that are not encrypted are refused
- */
+/** Undefined: not by Portage; `temporal`: unreadable. Throws as the client. @param isSealed refuses plain payloads */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -28,10 +22,7 @@ export function proofsOf(
   })
 }
 
-/**
- * A notification as it may be signed. The state that a notifier carries comes out of Temporal. If payloads need no
- * encryption, anybody with access to Temporal can write that state, so it must not claim the proof `encrypted`.
- */
+/** Without encryption anybody with access to Temporal can write the state: it must not claim `encrypted`. */
 export function withProvable(notification: Notification, isSealed: boolean): Notification {
   const { data } = notification
   return isSealed || data['proof'] !== 'encrypted'

@@ -6,29 +6,23 @@ import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import type { Receiver } from '../../domain/notification/receiver.ts'
 import { idOf } from './events.ts'
 
-/** Time limit of the whole exchange, ms: the least that the specification of Standard Webhooks recommends. */
+/** ms, the least that Standard Webhooks recommends. */
 const timeoutMs = 15_000
-/** Most bytes of an answer. Only its status counts. */
+/** Only the status counts. */
 const mostBytes = 16_384
 
-/**
- * The `webhook-id`. A notification that was raised by a signal gets an id that no other kind can have: otherwise
- * anybody with access to Temporal could use up the id of a future delivery, which the receiver would then leave out.
- */
+/** `webhook-id`. A signal cannot choose the id of another kind: it would use up that of a future delivery. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }
 
-/** The body, the same at every try. */
 export function bodyOf(notification: Notification): string {
   const { type, at, data } = notification
   const id = wireId(notification)
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
-/**
- * The headers of Standard Webhooks, with a signature for each secret. Throws if a secret is unreadable or malformed.
- */
+/** Standard Webhooks, a signature for each secret. Throws if one is unreadable or malformed. */
 export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
   return {
@@ -38,7 +32,7 @@ export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string
   }
 }
 
-/** The secret, if it has the form and length of the specification. Throws Error, which does not quote it. */
+/** Throws Error for a wrong form or length, which does not quote it. */
 export function checkedSecret(text: string): string {
   const secret = text.trim()
   const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
@@ -46,7 +40,7 @@ export function checkedSecret(text: string): string {
   return secret
 }
 
-/** Sends a notification once. Follows no redirect; uses only the status and Retry-After of the answer. Never throws. */
+/** Once. Follows no redirect; uses only the status and Retry-After. Never throws. */
 export async function sendNotification(
   receiver: Receiver,
   notification: Notification,
@@ -71,7 +65,7 @@ export async function sendNotification(
   }
 }
 
-/** Statuses that ask to wait: Request Timeout, Too Early, Too Many Requests. */
+/** Request Timeout, Too Early, Too Many Requests. */
 const waits: ReadonlySet<number> = new Set([408, 425, 429])
 
 function answerOf(status: number, retryAfter: number | undefined): SendAnswer {

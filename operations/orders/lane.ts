@@ -15,7 +15,7 @@ const asked = z.object({
 })
 const done = z.object({ lane: z.string(), done: z.literal(true), view: z.looseObject({}).describe('The ledger after the order.') })
 
-/** An order that changes which work a lane takes. Temporal keeps it while no worker serves the ledger. */
+/** Temporal keeps it while no worker serves the ledger. */
 function modeOrder<Mode extends LaneMode>(
   mode: Mode,
   text: Omit<OrderText, 'examples'> & { readonly why: string },
@@ -41,7 +41,6 @@ interface LedgerText<Of extends Fields> extends OrderText {
   readonly ask: (given: Given<Of>) => LedgerOrder
 }
 
-/** An order that the ledger answers. */
 function ledgerOrder<Name extends string, Of extends Fields>(
   name: Name,
   { ask, ...text }: LedgerText<Of>,

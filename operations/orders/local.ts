@@ -4,7 +4,7 @@ import { optional, values } from './values.ts'
 
 const keys = 'The key file is on this machine alone.'
 
-/** Orders whose command and route have steps of their own, or that have no route. */
+/** Their command and route have steps of their own, or they have no route. */
 export const localOrders = {
   'audit run': {
     level: 'write',

@@ -4,7 +4,7 @@ import { assertReceiver } from '../notifications/receiver-report.ts'
 import { field, type Given, type OrderContext, type OrderResult, type OrderSpec } from './spec.ts'
 import { optional, values } from './values.ts'
 
-/** Longest wait for the result of a test, ms: longer than one delivery may take, shorter than the limits of proxies. */
+/** ms: longer than one delivery may take, shorter than proxies allow. */
 const testMs = 25_000
 
 const common = { level: 'admin', subject: 'receiver', reason: 'required' } as const

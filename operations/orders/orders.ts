@@ -7,11 +7,7 @@ import type { OrderSpec } from './spec.ts'
 import { streamOrders } from './stream.ts'
 import { transferOrders } from './transfer.ts'
 
-/**
- * All orders of operators by the words of their commands; every other command only reads. Levels: `write` for orders to
- * transfers; `sign` for orders that make a key sign, stop it, or drop a number of a stream; `admin` for orders about
- * everything, and about tokens. docs/operate/access.md shows the table.
- */
+/** By command. Levels: write for transfers, sign for keys, admin for everything and tokens (docs/operate/access.md). */
 export const orders = {
   ...transferOrders,
   ...laneOrders,
@@ -28,7 +24,7 @@ export function orderOf(name: OrderName): OrderSpec {
   return orders[name]
 }
 
-/** Undefined for a command that only reads. */
+/** Undefined: the command only reads. */
 export function orderNamed(command: string): OrderName | undefined {
   return Object.hasOwn(orders, command) ? (command as OrderName) : undefined
 }

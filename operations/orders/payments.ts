@@ -106,7 +106,7 @@ export const paymentOrders = {
   },
 } satisfies Record<string, OrderSpec>
 
-/** Sends the treasury coins or a token. Throws INPUT_INVALID, LANE_NOT_FOUND, and what reading the chain throws. */
+/** Throws INPUT_INVALID, LANE_NOT_FOUND, and what reading the chain throws. */
 async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
   const { config, withChain, sweepToken } = context
   const found = lanesOf(config).find(({ id }) => id === lane)
@@ -127,7 +127,7 @@ async function pay(
   { lane: payer, intent }: { readonly lane: LaneId; readonly intent: Intent },
   order: Order,
 ): Promise<OrderResult> {
-  // No header has a key with a space: the same key on another route starts another transaction.
+  // A key with a space is in no header: another route starts another transaction.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {
@@ -136,7 +136,7 @@ async function pay(
   }
 }
 
-/** wei. Throws INPUT_INVALID for the coin of another chain: the same number of coins has another worth there. */
+/** wei. Throws INPUT_INVALID for another chain's coin: the same number has another worth. */
 function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): string {
   const own = coinOfLane(config, payer)
   if (coin === undefined || coin === own?.toUpperCase()) return wei

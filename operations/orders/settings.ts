@@ -37,14 +37,14 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// Portage creates ids of this form only. Other texts would only fill the list of revoked tokens.
+// Other texts would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
-/** An order in the audit. `addToken` is no order of a request: tokens are made where their keys are. */
+/** No request has `addToken`: tokens are made where their keys are. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
 
-/** Without the audit and the tokens: fields that the schema does not have are not sent. */
+/** Without the audit and the tokens. */
 export const settingsSchema = z.object({
   version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
   halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),
@@ -60,14 +60,12 @@ export const settingsAuditSchema = z.object({
 interface SettingsText<Of extends Fields> extends OrderText {
   readonly fields: Of
   readonly misuse?: (given: Given<Of>) => string | undefined
-  /** The orders, which may depend on the present settings. */
   readonly orders: (given: Given<Of>, read: () => Promise<Settings>, context: OrderContext) => Promise<SettingsOrder[]> | SettingsOrder[]
   readonly done: (given: Given<Of>) => string
-  /** Why nothing has changed. */
   readonly same?: (given: Given<Of>) => string
 }
 
-/** An order that changes the settings. The API has one route for all of these. */
+/** The API has one route for all of these. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,
@@ -81,7 +79,7 @@ function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: Setti
   }
 }
 
-/** Obeys all orders or none. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, ACCESS_SCOPE, TEMPORAL_UNAVAILABLE. */
+/** All or none. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, ACCESS_SCOPE, TEMPORAL_UNAVAILABLE. */
 async function changeBy(context: OrderContext, orders: readonly SettingsOrder[], done: string, same: string): Promise<OrderResult> {
   const { client, config, allow, unlistedTokens } = context
   const { by, reason } = allow(aboutSettings(orders))
@@ -99,7 +97,7 @@ async function changeBy(context: OrderContext, orders: readonly SettingsOrder[],
   }
 }
 
-/** Without the audit and the tokens, which have commands of their own. */
+/** They have commands of their own. */
 export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): Omit<Settings, 'audit' | 'tokens'> {
   return settings
 }
@@ -116,7 +114,7 @@ const halt = {
   fields: haltFields,
   misuse: (given: Given<typeof haltFields>) => {
     const isNarrowed = Object.values(scopeOf(given)).some((part) => part !== undefined)
-    // Requires --all, so that a forgotten option does not halt everything.
+    // A forgotten option must not halt everything.
     return isNarrowed === (given.all === true) ? 'give either --all, or one or more of --bridge, --chain, --source and --target' : undefined
   },
 }

@@ -46,7 +46,6 @@ const obeyed = z.object({
   view: streamReportSchema,
 })
 
-/** An order without its author and reason. */
 type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 
 interface StreamText<Of extends Fields> extends OrderText, Partial<Pick<OrderSpec, 'level'>> {
@@ -54,11 +53,9 @@ interface StreamText<Of extends Fields> extends OrderText, Partial<Pick<OrderSpe
   readonly conflict?: (given: Given<Of>) => { readonly path: string; readonly message: string } | undefined
   readonly ask: (given: Given<Of>, stream: string, context: OrderContext) => Unsigned<StreamOrder> | Promise<Unsigned<StreamOrder>>
   readonly done: (given: Given<Of>, view: StreamView, asked: Unsigned<StreamOrder>) => Readonly<Record<string, string>>
-  /** Why the order changed nothing. */
   readonly same?: (given: Given<Of>) => string
 }
 
-/** An order that the stream answers. */
 function streamOrder<Name extends string, Of extends Fields>(
   name: Name,
   { ask, done, same, ...text }: StreamText<Of>,
@@ -131,7 +128,7 @@ Ends with 1 if a delivery was undone.`,
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
-      // Most of the nodes must agree: a wrong block would make the stream read another chain.
+      // A wrong block would make the stream read another chain.
       const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)
@@ -224,17 +221,17 @@ Ends with 1 if a delivery was undone.`,
   } satisfies OrderSpec,
 }
 
-/** MIP-61's two heights, for people. */
+/** MIP-61's two heights. */
 export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** The last block of a backfill: the live scan reads those above the cursor. */
+/** The live scan reads those above the cursor. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }
 
-/** Throws INPUT_INVALID where the config keeps no checkpoints. */
+/** Throws INPUT_INVALID without checkpoints in the config. */
 export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>, names?: StreamNames): CheckpointStore {
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')

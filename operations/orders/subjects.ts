@@ -9,10 +9,7 @@ import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 
-/**
- * As `resolveLane`. Short ids also match running ledgers outside the config. Throws LANE_NOT_FOUND,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Also matches short ids of running ledgers. Throws as `resolveLane`: LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
@@ -22,10 +19,7 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/**
- * The name of a stream that is given in full, in short, or with the numbers of its chains. Throws STREAM_NOT_FOUND
- * (none or several match), TEMPORAL_UNAVAILABLE.
- */
+/** By full, short or numbered name. Throws STREAM_NOT_FOUND (none or several match), TEMPORAL_UNAVAILABLE. */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
   if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))

@@ -15,7 +15,7 @@ import { nameSchema, oneOf, optional, type Value, values } from './values.ts'
 
 const states = z.enum(transferStates)
 const chainName: Value<ChainName> = { kind: 'chainName', schema: nameSchema }
-/** ms. Requests have the text. */
+/** ms; a text in requests. */
 const age: Value<number> = {
   kind: 'age',
   schema: z
@@ -32,7 +32,7 @@ const lane: Value<string> = {
     .transform((id) => id.toLowerCase()),
 }
 
-/** The fields of a selection of transfers, in a query, in a body and on a command line. Each narrows it. */
+/** In a query, a body and on a command line. Each narrows the selection. */
 export const filterFields = {
   state: field(
     '--state <state>',
@@ -92,19 +92,15 @@ export function isNarrowed(given: TransferSelection): boolean {
 interface FilterSetting {
   readonly client: TemporalClient
   readonly config: Pick<Config, 'chains'>
-  /** The hash of the mined transaction with a nonce. */
+  /** Hash of the mined transaction. */
   readonly mined: (chain: ChainName, address: string, nonce: number) => Promise<string | undefined>
 }
 
-/**
- * A selection as a filter of Temporal's lists. Throws INPUT_INVALID, LANE_NOT_FOUND, LANE_UNREACHABLE,
- * NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
- */
+/** Throws INPUT_INVALID, LANE_NOT_FOUND, LANE_UNREACHABLE, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE. */
 export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
   if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
-  // A nonce is looked up by its transaction: a given hash would be ignored, and an order reach more transfers than it
-  // names.
+  // A nonce ignores a given hash: the order would reach more transfers than it names.
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')

@@ -1,4 +1,4 @@
-/** Texts of the orders to transfers for all interfaces. The page imports this file, so it imports nothing. */
+/** The page imports this file, so it imports nothing. */
 export const transferOrderTexts = {
   retry: {
     verb: 'Retry',

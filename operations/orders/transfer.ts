@@ -12,7 +12,7 @@ const examples: Readonly<Record<TransferOrderName, readonly string[]>> = {
   expedite: [`portage transfer expedite ${someId} --reason "the recipient waits"`],
 }
 
-/** An order to one transfer, or to all that match. Command and route select transfers in their own ways. */
+/** Command and route select transfers in their own ways. */
 function transferOrder<Name extends TransferOrderName>(name: Name): Record<`transfer ${Name}`, OrderSpec> {
   const { summary, details } = transferOrderTexts[name]
   const spec: OrderSpec = {

@@ -3,20 +3,19 @@ import type { FeeScope } from '../../domain/fees/policy.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
-/** The type of a field: how requests have it, and the name of the parser with which a command line reads it. */
+/** As requests have it, and its parser on a command line. */
 export interface Value<Type = unknown> {
-  /** `cli/arguments/options.ts` has a parser for each but `flag`, `choice` and `orders`. */
+  /** Parsed by `cli/arguments/options.ts`, but `flag`, `choice` and `orders`. */
   readonly kind: keyof typeof schemas | 'age' | 'chainName' | 'choice' | 'code' | 'orders' | 'time' | 'within'
   readonly schema: z.ZodType<Type>
   readonly choices?: readonly string[]
-  /** The option may be given several times. */
   readonly repeats?: true
   readonly bounds?: readonly [from: number, to: number]
-  /** The word of a command line for an absent value. */
+  /** An absent value on a command line. */
   readonly usual?: string
 }
 
-/** A u64 as a decimal string: JSON numbers lose digits above 2^53. */
+/** u64, decimal string: JSON numbers lose digits above 2^53. */
 export const sequenceSchema = z
   .string()
   .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes')
@@ -38,7 +37,7 @@ const schemas = {
   number: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   u64: sequenceSchema,
   wei: weiSchema,
-  /** Coins. A request has them in wei; only a command line can name a coin. */
+  /** wei in a request; only a command line can name a coin. */
   amount: weiSchema.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
   gas: z.string(),
   gasFactor: z.number(),
@@ -56,7 +55,7 @@ const schemas = {
     .max(100_000)
     .regex(/^0x([0-9a-fA-F]{2})*$/, 'must be bytes in hex, with 0x')
     .toLowerCase(),
-  /** ms since the epoch; a request has ISO 8601 in UTC. */
+  /** ms since the epoch; ISO 8601 in UTC in a request. */
   pastTime: z.iso.datetime().transform((iso) => Date.parse(iso)),
   feeScope: feeScopeSchema,
   text: z.string().min(1).max(300),
@@ -65,7 +64,6 @@ const schemas = {
 
 type Schemas = typeof schemas
 
-/** The values of fields, by kind. */
 export const values = Object.fromEntries(Object.entries(schemas).map(([kind, schema]) => [kind, { kind, schema }])) as unknown as {
   readonly [Kind in keyof Schemas]: Value<z.output<Schemas[Kind]>>
 }
@@ -82,15 +80,14 @@ export function optional<Type>(value: Value<Type>): Value<Type | undefined> {
   return { ...value, schema: value.schema.optional() }
 }
 
-/** The value of a field that is absent. */
 export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
   return { ...value, schema: value.schema.optional().default(usual as never) }
 }
 
-/** Must be given: a confirmation. */
+/** Must be given. */
 export const confirmation: Value<true> = { kind: 'flag', schema: z.literal(true) }
 
-/** Orders to the settings, which a command line reads from a file. */
+/** A command line reads them from a file. */
 export function settingsOrders(schema: z.ZodType<SettingsOrder>): Value<SettingsOrder[]> {
   return { kind: 'orders', schema: z.array(schema).min(1).max(100) }
 }

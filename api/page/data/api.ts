@@ -3,7 +3,7 @@ import { connection } from './connection.ts'
 import { session } from './session.ts'
 import { createStore } from './store.ts'
 
-/** A refusal (RFC 9457), with the code and remedy of the catalogue. */
+/** RFC 9457. */
 export interface Problem {
   readonly status: number
   readonly code: string
@@ -20,14 +20,13 @@ export class Refused extends Error {
   }
 }
 
-/** The refusal of the entered token. Undefined: it was accepted, or not tried yet. */
+/** Undefined: it was accepted, or not tried yet. */
 export const tokenProblem = createStore<Problem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
 /** Longest wait for an answer, ms. The server itself waits ten seconds for Temporal. */
 const timeoutMs = 20_000
 
-/** Shown if nothing answers. */
 export const unreachable: Problem = {
   status: 0,
   code: 'NO_ANSWER',
@@ -71,7 +70,7 @@ async function send(path: string, body: object | undefined): Promise<Response> {
   }
 }
 
-/** The refusal in an answer. An answer that is not from the API, such as a proxy's page, is described by its status. */
+/** An answer that is not from the API, such as a proxy's page, is described by its status. */
 export async function problemOf(response: Response): Promise<Problem> {
   const { status } = response
   const answer = await response.json().catch(() => undefined)

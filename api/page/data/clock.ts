@@ -21,7 +21,6 @@ export function serverNow(): number {
 const tick = createStore(serverNow())
 setInterval(() => tick.set(serverNow()), 1_000)
 
-/** Updates once a second. */
 export function useNow(): number {
   return useStore(tick)
 }

@@ -5,7 +5,7 @@ export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
 
 export interface Connection {
   readonly state: ConnectionState
-  /** Time of the last answer, ms since the epoch by the server's clock. Undefined: never. */
+  /** ms since the epoch by the server's clock. Undefined: never. */
   readonly answeredAt?: number
   readonly isStreaming: boolean
 }
@@ -22,6 +22,5 @@ export const connection = {
   store,
   answered: (at: number) => change({ answeredAt: at }, false),
   failed: (at: number) => change({ answeredAt: store.get().answeredAt ?? at }, true),
-  /** The stream of events was opened or has ended. */
   streaming: (isStreaming: boolean) => change({ isStreaming }, store.get().state === 'lost' && !isStreaming),
 }

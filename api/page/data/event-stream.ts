@@ -1,14 +1,14 @@
-/** An event of a stream of server-sent events (HTML standard, section 9.2). */
+/** HTML standard, section 9.2. */
 export interface StreamEvent {
   readonly name: string
   readonly data: string
   readonly id: string
 }
 
-/** Longest event, characters. A longer one is dropped with the rest of its line. */
+/** Characters. A longer event is dropped with the rest of its line. */
 const longest = 1_000_000
 
-/** Parses a stream in pieces of any size. The browser's EventSource sends no header, and so no token. */
+/** Parses pieces of any size. The browser's EventSource sends no header, so no token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']

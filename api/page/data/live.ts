@@ -4,15 +4,12 @@ import { createEventParser } from './event-stream.ts'
 import { refreshAll } from './readings.ts'
 import { session } from './session.ts'
 
-/** Pause between two attempts to open the stream, ms: doubles up to the second. */
+/** ms: doubles up to the second. */
 const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
 /** The server sends a heartbeat more often than this, ms. A silent stream is dead. */
 const silentMs = 60_000
 
-/**
- * Follows the server's events while the page is open. Each event refreshes the readings. Without events the page polls
- * every few seconds.
- */
+/** Follows the server's events; each refreshes the readings. Without events the page polls. */
 export async function followEvents(): Promise<never> {
   let pauseMs = firstPauseMs
   let lastId = ''
@@ -42,7 +39,7 @@ function signedIn(): Promise<void> {
   })
 }
 
-/** Resolves with the id of the last event when the stream ends. Throws if it cannot be opened. */
+/** Resolves with the last event's id when the stream ends. Throws if it cannot be opened. */
 async function readStream(lastId: string, abort: AbortController): Promise<string> {
   let id = lastId
   const parse = createEventParser((event) => {

@@ -5,18 +5,17 @@ import { connection } from './connection.ts'
 import { session } from './session.ts'
 import { createStore, type Store, useStore } from './store.ts'
 
-/** The last answer of a route, and the failure of the last attempt. */
 export interface Reading<T> {
   readonly data?: T
-  /** Time of `data`, ms since the epoch by the server's clock. */
+  /** ms since the epoch by the server's clock. */
   readonly at?: number
-  /** Failure of the last attempt. Absent: it was answered. `data` is older then. */
+  /** Of the last attempt. `data` is older then. */
   readonly problem?: Problem
 }
 
 /** Delay after an event, ms: events come in groups. */
 const settleMs = 300
-/** Least time between two reads of a path, ms. */
+/** ms. */
 const leastMs = 1_000
 
 interface Entry {
@@ -26,16 +25,12 @@ interface Entry {
   readAt: number
   timer: ReturnType<typeof setTimeout> | undefined
   isReading: boolean
-  /** An event arrived during the read. */
   isStale: boolean
 }
 
 const entries = new Map<string, Entry>()
 
-/**
- * Reads a path repeatedly while it is shown.
- * @param everyMs interval without events; doubled with events
- */
+/** Reads a path repeatedly while it is shown. @param everyMs interval without events; doubled with events */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {
@@ -51,7 +46,6 @@ export function useReading<T>(path: string, everyMs: number): Reading<T> {
   return useStore(entry.store) as Reading<T>
 }
 
-/** Reads all shown paths again soon: something has changed. */
 export function refreshAll(): void {
   for (const [path, entry] of entries) again(path, entry, Math.max(settleMs, entry.readAt + leastMs - Date.now()))
 }
@@ -108,7 +102,6 @@ function pauseOf({ everyMs }: Entry): number {
   return connection.store.get().isStreaming ? everyMs * 2 : everyMs
 }
 
-// The browser reports changes of its network at once.
 for (const name of ['online', 'offline']) window.addEventListener(name, refreshAll)
 
 document.addEventListener('visibilitychange', () => !document.hidden && refreshAll())

@@ -1,4 +1,4 @@
-/** The claims of a token. The server alone checks it; these only warn the reader in advance. */
+/** The server alone checks a token; these claims only warn the reader. */
 export interface Claims {
   readonly name: string
   readonly level: string
@@ -9,20 +9,14 @@ export interface Claims {
 
 const levels = ['read', 'write', 'sign', 'admin']
 
-/**
- * The same for an order to many transfers. @param chain their target. Undefined: any, which a token with a scope may
- * not order
- */
+/** For many transfers. @param chain undefined: any, which a token with a scope may not order */
 export function missingForMany(claims: Claims | undefined, chain: string | undefined, now: number): string | undefined {
   const missing = missingFor(claims, 'write', chain, now)
   if (missing !== undefined || chain !== undefined || !claims?.chains) return missing
   return `The token of ${claims.name} is only for ${claims.chains.join(', ')}: choose that target above the list.`
 }
 
-/**
- * A sentence about the rights that a token lacks for an order to a transfer. Undefined: none as far as the claims show.
- * @param chain the target of the transfer
- */
+/** The rights that a token lacks, as far as the claims show. @param chain the transfer's target */
 export function missingFor(
   claims: Claims | undefined,
   needed: 'write' | 'sign' | 'admin',

@@ -9,7 +9,7 @@ export interface Session {
   readonly claims: Claims
 }
 
-/** The token of this tab until it is closed. Undefined: none was entered. */
+/** Of this tab, until it is closed. */
 export const session = createStore<Session | undefined>(stored())
 
 function stored(): Session | undefined {
@@ -18,7 +18,7 @@ function stored(): Session | undefined {
   return claims && { token, claims }
 }
 
-/** Keeps a token for this tab. False: the text is malformed. */
+/** False: the text is malformed. */
 export function signIn(text: string): boolean {
   const token = text.trim()
   const claims = claimsOf(token)

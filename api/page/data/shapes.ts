@@ -1,9 +1,6 @@
 import type { Cause } from '../../../domain/catalogue/cause.ts'
 
-/**
- * The answers of the API's routes, as far as the page shows them: docs/start/page.md. Any field may be absent in
- * another version of the API.
- */
+/** Answers of the API as the page shows them (docs/start/page.md). Any field may be absent in another version. */
 
 export type { Cause }
 
@@ -29,11 +26,10 @@ export interface TransferRow {
 
 export interface TransferPage {
   readonly transfers: readonly TransferRow[]
-  /** The cursor of the next page. Absent: these are all. */
+  /** Absent: these are all. */
   readonly next?: string
 }
 
-/** The answer to an order to many transfers. */
 export interface BulkAnswer {
   readonly matched: number
   /** More transfers match than were requested. */
@@ -42,7 +38,6 @@ export interface BulkAnswer {
   readonly results?: readonly { readonly id: string; readonly error?: { readonly code: string } }[]
 }
 
-/** The keys of the process that serves the API. */
 export interface LaneSpending {
   readonly lanes: readonly {
     readonly lane: string
@@ -66,7 +61,7 @@ export interface LaneRow {
   readonly balanceAt?: string
   readonly reason?: string
   readonly by?: string
-  /** When the account was read, ISO 8601 or ms since the epoch. */
+  /** ISO 8601 or ms since the epoch. */
   readonly observedAt?: string | number
 }
 
@@ -108,7 +103,7 @@ export interface NodeRow {
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures?: number
-  /** Time of its last call, ISO 8601. */
+  /** ISO 8601. */
   readonly asOf?: string
   readonly added?: boolean
 }
@@ -123,13 +118,12 @@ export interface TransactionRow {
   readonly nonce: number
   readonly round: number
   readonly kind: string
-  /** Absent: no process has reported it yet. */
   readonly hash?: string
   /** wei per unit of gas, as `tip`. */
   readonly maxFee: string
   readonly tip: string
   readonly fate: string
-  /** Cost, wei. */
+  /** wei. */
   readonly gasPaid?: string
 }
 

@@ -1,4 +1,4 @@
-/** Values in the browser's storage. Without storage everything works until the tab is closed. */
+/** Without storage everything works until the tab is closed. */
 export function kept(where: 'session' | 'local', key: string): string {
   try {
     return storage(where).getItem(key) ?? ''
@@ -7,7 +7,6 @@ export function kept(where: 'session' | 'local', key: string): string {
   }
 }
 
-/** An empty text removes the value. */
 export function keep(where: 'session' | 'local', key: string, text: string): void {
   try {
     if (text === '') storage(where).removeItem(key)

@@ -25,7 +25,6 @@ export function createStore<T>(initial: T): Store<T> {
   }
 }
 
-/** The value, updated at each change. */
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(store.get())
   useEffect(() => {

@@ -9,17 +9,14 @@ const key = 'portage-theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
 
 export const themeChoice = createStore<ThemeChoice>(stored())
-/** The theme on the page. */
 export const theme = createStore<Theme>('light')
 
-/** Stored for the next visit: it is no secret. */
 export function chooseTheme(choice: ThemeChoice): void {
   keep('local', key, choice)
   themeChoice.set(choice)
   show()
 }
 
-/** Applies the theme, now and when the system's changes. */
 export function startTheme(): void {
   show()
   system.addEventListener('change', show)

@@ -1,6 +1,6 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** A whole number with thin spaces between groups of three: `12 345`. The text may have any number of digits. */
+/** `12 345`, with thin spaces. Any number of digits. */
 export function countText(value: number | string): string {
   const text = String(value)
   return /^-?\d+$/.test(text) ? text.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f') : text
@@ -11,7 +11,6 @@ export function coinsText(wei: string | number | undefined, coin: string | undef
   return isAmount(wei) ? grouped(amountText(String(wei), coin)) : ''
 }
 
-/** The same for a price per unit of gas. */
 export function priceText(wei: string | undefined): string {
   return isAmount(wei) ? grouped(gasPriceText(wei)) : ''
 }
@@ -25,7 +24,7 @@ function grouped(amount: string): string {
   return amount.replace(/^\d+/, countText)
 }
 
-/** The used share of a limit, 0 to 1. Undefined if a value is no number or there is no limit. */
+/** 0 to 1. Undefined: a value is no number, or there is no limit. */
 export function shareOf(part: string | number | undefined, whole: string | number | undefined): number | undefined {
   const [of, all] = [Number(part), Number(whole)]
   if (part === undefined || whole === undefined || !Number.isFinite(of) || !Number.isFinite(all) || all <= 0) return undefined

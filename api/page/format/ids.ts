@@ -1,15 +1,11 @@
-/** Longest shown text of a stranger. */
 const mostShown = 80
 
-/** `0x1f2e3d…5b6a`: the ends of a hash or an address. */
+/** `0x1f2e3d…5b6a`. */
 export function shortHex(text: string): string {
   return /^0x[0-9a-f]{16,}$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-4)}` : cut(text)
 }
 
-/**
- * The short id of a transfer: its number and the end of its id, `269170:6d1b4c0c5f0a3e21`. Every command and the search
- * field accept it.
- */
+/** `269170:6d1b4c0c5f0a3e21`: every command and the search field accept it. */
 export function shortTransfer(id: string): string {
   const [sequence, digest] = id.split(':').slice(-2)
   return id.split(':').length === 5 && /^[0-9]+$/.test(sequence ?? '') && digest ? cut(`${sequence}:${digest}`) : cut(id)
@@ -21,7 +17,6 @@ export function laneParts(lane: string): { readonly network: string; readonly ad
   return { network: network ?? cut(lane), address }
 }
 
-/** The bridge, the source, and the target or emitter of a stream. */
 export function streamParts(stream: string): { readonly bridge: string; readonly source: string; readonly rest: string } {
   const [bridge = '', source = '', ...rest] = stream.split(':')
   const last = rest.join(':')

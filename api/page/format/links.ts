@@ -5,9 +5,7 @@ export interface Links {
   readonly chains: Readonly<Record<string, { readonly networkId: number; readonly explorer?: string; readonly coin?: string }>>
 }
 
-/**
- * An address that is allowed as a link: https, or http on this machine. Undefined for others, such as `javascript:`.
- */
+/** Allows https, and http on this machine. Undefined for others, such as `javascript:`. */
 export function safeUrl(text: string | undefined): string | undefined {
   if (text === undefined || !URL.canParse(text)) return undefined
   const { protocol, hostname, username, password, href } = new URL(text)
@@ -16,17 +14,15 @@ export function safeUrl(text: string | undefined): string | undefined {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback) ? href : undefined
 }
 
-/** The URL in the explorer of the chain. Undefined: no explorer is known, or the text is no hash. */
+/** Undefined: no explorer is known, or the text is no hash. */
 export function transactionUrl(links: Links | undefined, chain: string | undefined, hash: string | undefined): string | undefined {
   return /^0x[0-9a-f]{64}$/i.test(hash ?? '') ? inExplorer(links, chain, `tx/${hash}`) : undefined
 }
 
-/** An account in the explorer of its chain. */
 export function accountUrl(links: Links | undefined, chain: string | undefined, address: string | undefined): string | undefined {
   return /^0x[0-9a-f]{40}$/i.test(address ?? '') ? inExplorer(links, chain, `address/${address}`) : undefined
 }
 
-/** The symbol of a chain's coin; undefined: it is not known. */
 export function coinOfChain(links: Links | undefined, chain: string | undefined): string | undefined {
   return chainIn(links, chain)?.coin
 }
@@ -40,7 +36,6 @@ function chainIn(links: Links | undefined, chain: string | undefined): Links['ch
   return links && chain !== undefined && Object.hasOwn(links.chains, chain) ? links.chains[chain] : undefined
 }
 
-/** A workflow in Temporal's Web UI. */
 export function workflowUrl(links: Links | undefined, id: string): string | undefined {
   const base = links?.temporalWebUi
   if (!links || !base) return undefined

@@ -1,4 +1,4 @@
-/** A span of time: `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`. */
+/** `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`. */
 export function spanText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
@@ -13,7 +13,7 @@ function pair(large: number, unit: string, small: number, smallUnit: string): st
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
 }
 
-/** Date and time in the reader's own time zone, to the second: `2026-11-22 21:18:05`. Empty for what is no time. */
+/** In the reader's time zone: `2026-11-22 21:18:05`. Empty for what is no time. */
 export function clockText(at: number): string {
   if (!Number.isFinite(at)) return ''
   const date = new Date(at)
@@ -22,7 +22,7 @@ export function clockText(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 }
 
-/** ms since the epoch of ISO 8601 or of a number of ms; undefined for anything else. */
+/** ms since the epoch, of ISO 8601 or ms. */
 export function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isFinite(at) ? at : undefined

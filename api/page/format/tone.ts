@@ -2,7 +2,6 @@
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
 const tones: Readonly<Record<string, Tone>> = {
-  // Transfers.
   admitting: 'busy',
   waiting: 'wait',
   broadcasting: 'busy',
@@ -16,7 +15,6 @@ const tones: Readonly<Record<string, Tone>> = {
   undone: 'bad',
   terminated: 'bad',
   failed: 'bad',
-  // Lanes.
   active: 'good',
   syncing: 'busy',
   paused: 'wait',
@@ -28,21 +26,19 @@ const tones: Readonly<Record<string, Tone>> = {
   'chain away': 'bad',
   'no answer': 'bad',
   'no ledger yet': 'off',
-  // Nodes.
   up: 'good',
   unknown: 'busy',
   open: 'bad',
   'half-open': 'wait',
   'wrong-network': 'bad',
   disabled: 'off',
-  // Transactions.
   mined: 'good',
   replaced: 'off',
   reorged: 'wait',
   dropped: 'off',
 }
 
-/** One that this table does not know is neither good nor bad. */
+/** An unknown state is neither good nor bad. */
 export function toneOf(state: string): Tone {
   return Object.hasOwn(tones, state) ? (tones[state] ?? 'off') : 'off'
 }

@@ -2,7 +2,7 @@ import { useNow } from '../data/clock.ts'
 import { ageText, agoText } from '../../../domain/text/age.ts'
 import { clockText } from '../format/time.ts'
 
-/** A reading older than this is marked as old, ms. */
+/** ms. */
 const oldMs = 30_000
 
 /** The age of figures, in words if they are old. */
@@ -17,7 +17,6 @@ export function ReadAt({ at }: { readonly at: number | undefined }) {
   )
 }
 
-/** The age of a time; nothing for an unknown time. */
 export function Ago({ at, bare }: { readonly at: number | undefined; readonly bare?: boolean }) {
   const now = useNow()
   if (at === undefined) return null

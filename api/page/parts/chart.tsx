@@ -5,12 +5,10 @@ import { useStore } from '../data/store.ts'
 
 export interface Line {
   readonly label: string
-  /** A colour of page.css. */
   readonly colour: string
   readonly values: readonly (number | null)[]
   /** Bars from zero. Absent: a line. */
   readonly isBars?: boolean
-  /** Distinguishes lines without colour. */
   readonly dash?: readonly number[]
 }
 
@@ -19,13 +17,12 @@ interface ChartProps {
   readonly times: readonly number[]
   readonly lines: readonly Line[]
   readonly textOf: (value: number) => string
-  /** A text alternative for readers who cannot see the chart. */
   readonly summary: string
 }
 
 const height = 168
 
-/** Values over time. The text below shows the values at the pointer, or else the last ones. */
+/** The text below shows the values at the pointer, or else the last ones. */
 export function Chart({ times, lines, textOf, summary }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
@@ -44,7 +41,6 @@ export function Chart({ times, lines, textOf, summary }: ChartProps) {
       observer.disconnect()
       made.destroy()
     }
-    // Other colours need a new plot; new values do not.
   }, [shown, shape])
   useEffect(() => plot.current?.setData(dataOf(times, lines)), [times, lines])
 

@@ -43,7 +43,6 @@ export function Head({ namespace }: { readonly namespace: string | undefined }) 
   )
 }
 
-/** Finds a transfer by any identifier that the API accepts. */
 function Find() {
   const [text, setText] = useState('')
   return (
@@ -139,7 +138,6 @@ function Holder() {
   )
 }
 
-/** The logo: a boat that is carried. */
 function Brand() {
   return (
     <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { safeUrl } from '../format/links.ts'
 import { shortTransfer } from '../format/ids.ts'
 
-/** A link out of the page, in a new tab. Text alone if the address is not allowed as a link. */
+/** Opens a new tab. Text alone if the address is not allowed as a link. */
 export function Out({
   to,
   children,
@@ -22,14 +22,11 @@ export function Out({
   )
 }
 
-/** The address of a transfer in this page. */
 export function transferHref(id: string): string {
   return `#/transfer/${encodeURIComponent(id)}`
 }
 
-/**
- * A transfer by the distinguishing part of its id. Text without a link for other ids, such as the number of a stream.
- */
+/** Text without a link for other ids, such as the number of a stream. */
 export function TransferLink({ id }: { readonly id: string }) {
   if (!id.includes(':')) return <span class="mono">{id}</span>
   return (

@@ -1,6 +1,6 @@
 import { type Tone, toneOf } from '../format/tone.ts'
 
-/** One shape for each tone, so that colour is not the only difference. */
+/** Colour is not the only difference. */
 const shapes: Readonly<Record<Tone, string>> = {
   good: 'M2.500 6.500 5 9l4.500-6',
   busy: 'M6 1.500a4.500 4.500 0 1 1-4.500 4.500',

@@ -15,10 +15,9 @@ interface Wanted {
   readonly chain: string | undefined
 }
 
-/** The order in the dialog. Undefined: none. */
 const wanted = createStore<Wanted | undefined>(undefined)
 
-/** The possible orders to a transfer. If a right is missing, the dialog says which. */
+/** If a right is missing, the dialog says which. */
 export function OrderButtons({
   id,
   chain,
@@ -45,7 +44,7 @@ export function OrderButtons({
   )
 }
 
-/** The dialog that asks for the reason of an order. One for the whole page. */
+/** One for the whole page. */
 export function OrderDialog() {
   const order = useStore(wanted)
   const dialog = useRef<HTMLDialogElement>(null)
@@ -105,7 +104,6 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
   )
 }
 
-/** The missing right, and the way to another token. */
 export function Missing({ what }: { readonly what: string }) {
   return (
     <p class="note wait" role="status">

@@ -10,7 +10,6 @@ import { countText } from '../format/amounts.ts'
 import { Missing, ReasonField } from './order.tsx'
 import { ProblemNote } from './section.tsx'
 
-/** A filter of parked transfers. Absent fields narrow nothing. */
 export interface ParkedFilter {
   readonly code?: string
   readonly targetChain?: string
@@ -18,13 +17,10 @@ export interface ParkedFilter {
 
 /** The limit of the API for one order. */
 const most = 500
-/** Most refusals in the list below the count. */
 const mostShown = 5
 
-/** The filter in the dialog. Undefined: the dialog is closed. */
 const wanted = createStore<ParkedFilter | undefined>(undefined)
 
-/** Only opens the dialog. */
 export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
   return (
     <button type="button" onClick={() => wanted.set(filter)}>
@@ -33,10 +29,7 @@ export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
   )
 }
 
-/**
- * The dialog that counts the transfers, asks for the reason and orders. One for the whole page, so that a changing list
- * does not close it.
- */
+/** Counts, asks and orders. One for the whole page, so that a changing list does not close it. */
 export function RetryAllDialog() {
   const filter = useStore(wanted)
   const dialog = useRef<HTMLDialogElement>(null)

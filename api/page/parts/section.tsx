@@ -8,13 +8,13 @@ interface SectionProps<T> {
   readonly id: string
   readonly title: string
   readonly reading: Reading<T>
-  /** Time of the figures at their source. Absent: they were read by this page. */
+  /** Absent: read by this page. */
   readonly asOf?: number | undefined
   readonly tools?: ComponentChildren
   readonly children: (data: T) => ComponentChildren
 }
 
-/** A part of the page with its reading: its age, or the remedy if it failed. */
+/** Shows the age of a reading, or the remedy if it failed. */
 export function Section<T>({ id, title, reading, asOf, tools, children }: SectionProps<T>) {
   const { data, at, problem } = reading
   return (
@@ -43,7 +43,6 @@ export function ProblemNote({ problem, isKept }: { readonly problem: Problem; re
   )
 }
 
-/** Shown if there is no data: the reason, and the way to change it. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>
 }

@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact'
 export interface Column<Row> {
   readonly label: string
   readonly cell: (row: Row) => ComponentChildren
-  /** Right-aligned, with digits of equal width. */
   readonly isFigure?: boolean
 }
 
@@ -14,10 +13,7 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string
 }
 
-/**
- * A table. On a narrow screen each row is a card whose cells have column names. ARIA roles stay when its display
- * changes.
- */
+/** A row is a card on a narrow screen; ARIA roles stay when its display changes. */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <table role="table">

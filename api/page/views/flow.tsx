@@ -139,7 +139,6 @@ function Charts({ flow, words }: Shown) {
   )
 }
 
-/** Counts are whole: an axis has no label between them. */
 const wholeText = (value: number) => (Number.isInteger(value) ? countText(value) : '')
 const axisSpan = (ms: number) => (ms === 0 ? '0' : spanText(ms))
 

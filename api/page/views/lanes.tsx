@@ -82,7 +82,7 @@ function LaneState({ row: { status, reason, by } }: Row) {
   )
 }
 
-/** Without an answer of a node this is the last known balance. */
+/** Without an answer of a node, the last known balance. */
 function Balance({ row: { balance, balanceAt, status }, coin }: Row & OfCoin) {
   return (
     <span class="stack end">
@@ -140,7 +140,6 @@ function Spent({ spending, coin }: OfCoin & { readonly spending: LaneSpending['l
   )
 }
 
-/** A bar next to the figures of a limit. */
 function Meter({ share, label }: { readonly share: number | undefined; readonly label: string }) {
   if (share === undefined) return null
   const level = share >= 0.9 ? 'high' : share >= 0.7 ? 'mid' : 'low'

@@ -7,7 +7,7 @@ import { State } from '../parts/mark.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
-/** The nodes of the chains, as the process of the API reaches them. */
+/** As the process of the API reaches them. */
 export function Nodes() {
   const reading = useReading<NodesRead>('v1/nodes', 5_000)
   return (

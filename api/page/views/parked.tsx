@@ -9,7 +9,6 @@ import { type ParkedFilter, RetryAllButton } from '../parts/retry-all.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
-/** Most rows. The command line lists all. */
 const most = 100
 
 /** Transfers that need a decision of a person. */
@@ -18,8 +17,7 @@ export function Parked() {
   const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
   const causes = useReading<Causes>('v1/stuck', 5_000).data?.causes ?? []
   const reading = useReading<TransferPage>(pathOf(filter), 5_000)
-  // The rows are the newest transfers. The causes have a group for each code, also of older transfers; TRANSFERS_PARKED
-  // is the group without a code.
+  // Rows are the newest transfers; causes also group older ones by code. TRANSFERS_PARKED has no code.
   const grouped = causes.filter(({ where, code }) => where.kind === 'transfers' && where.id === 'parked' && code !== 'TRANSFERS_PARKED')
   const codes = [...all, ...grouped].map(({ code }) => code)
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined
@@ -64,13 +62,12 @@ function pathOf({ code, targetChain }: ParkedFilter): string {
 
 interface ChoiceProps {
   readonly name: string
-  /** The values of the rows, with duplicates. */
   readonly of: readonly (string | undefined)[]
   readonly chosen: string | undefined
   readonly onChoose: (value: string | undefined) => void
 }
 
-/** A choice that narrows the list. The chosen value stays even if no row has it any more. */
+/** The chosen value stays even if no row has it any more. */
 function Choice({ name, of, chosen, onChoose }: ChoiceProps) {
   const values = [...new Set([...of, chosen].filter((one) => one !== undefined))].toSorted()
   return (

@@ -115,7 +115,7 @@ function Watermark({ row: { completedNumber, next, blockedBy } }: Row) {
   )
 }
 
-/** The highest known number: one below `next`. A u64, so not a JS number. */
+/** One below `next`. A u64, so not a JS number. */
 function lastOf(next: string): string {
   return /^\d+$/.test(next) && next !== '0' ? String(BigInt(next) - 1n) : 'none'
 }

@@ -8,7 +8,7 @@ import { TransferLink } from '../parts/link.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
 
-/** One row for each cause, the most harmful first. */
+/** The most harmful first. */
 export function Stuck() {
   const reading = useReading<Causes>('v1/stuck', 5_000)
   return (
@@ -30,7 +30,6 @@ export function Stuck() {
   )
 }
 
-/** The items that a cause holds up, if they are not transfers. */
 const held: Partial<Record<Cause['where']['kind'], string>> = { stream: 'number', receiver: 'notification' }
 
 function CauseRow({ cause }: { readonly cause: Cause }) {

@@ -41,7 +41,6 @@ export function Transfer({ id, links }: { readonly id: string; readonly links: L
   )
 }
 
-/** The orders that are still possible. */
 function ordersOf({ execution, state }: TransferReport): readonly TransferOrderName[] {
   if (execution === 'RUNNING')
     return state === 'broadcasting' || state === 'pending' ? ['expedite', 'retry', 'cancel'] : ['retry', 'cancel']
@@ -65,7 +64,6 @@ function Facts({ report, links }: Shown) {
   )
 }
 
-/** The reason of a wait, a parking or a refusal, and its remedy. */
 function Why({ report: { state, code, reason, remedy, partial } }: Pick<Shown, 'report'>) {
   return (
     <>

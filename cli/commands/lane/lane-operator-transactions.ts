@@ -34,12 +34,12 @@ export const paymentWaits = {
   'lane cancel-transaction': waitUntil('cancelled', 'until it has ended; exit code 1 if it was not cancelled'),
 } as const
 
-/** Waits until the payment has ended. The command ends with 1 unless its state is the wanted one. */
+/** The command ends with 1 unless the payment ends in the wanted state. */
 function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {
   const until: Wait['until'] = async ({ context }, client, { json, text }) => {
     const { id } = json as { readonly id: string }
     const { asked: _, ...about } = text as Record<string, Cell>
-    // stdout is for the result, which may take as long as the chain does.
+    // stdout is for the result.
     const say = (line: string) => context.stderr.write(`${harmless(line)}\n`)
     if (wanted === 'done') say(`${id} goes on by itself; this command waits until it is final (Ctrl-C ends only the wait)`)
     const status = await followOperatorTransaction(client, id, say)

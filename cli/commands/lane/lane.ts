@@ -97,17 +97,15 @@ const headings: readonly Heading[] = [
   'balance',
 ]
 
-/** A balance younger than this was read for this answer, ms. */
+/** ms: a younger balance was read for this answer. */
 const nowMs = 30_000
 
-/** A balance that no node reports now is shown with its age. */
 function balanceCell(balance: string, coin: string | undefined, balanceAt = ''): Shortened {
   const ms = Date.now() - Date.parse(balanceAt)
   const age = ms <= nowMs ? '' : Number.isNaN(ms) ? ' (of unknown age)' : ` (${ageText(ms)} ago)`
   return { full: `${exactAmountText(balance, coin)}${age}`, short: `${amountText(balance, coin)}${age}` }
 }
 
-/** The address identifies a lane of the config. */
 function laneCell(lane: LaneId, chain: string | undefined): Shortened {
   return { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) }
 }
@@ -146,7 +144,6 @@ function stateText(state: LaneState, hashes: ReadonlyMap<number, string>, coin: 
   return [head, ...ordersSection(state.orders), nonces]
 }
 
-/** Counts since the ledger began. */
 function countsOf({ counts: { granted, attempts, filled, released, external, rolledBack } }: LaneState): Record<string, number> {
   return {
     'nonces granted': granted,
@@ -162,7 +159,7 @@ function hashCell(hash: string | undefined): Cell {
   return hash === undefined ? undefined : { full: hash, short: shortAddress(hash) }
 }
 
-/** The end of an id identifies transfers and operator transactions. */
+/** The end of an id identifies it. */
 function intentCell(intentId: string | undefined): Cell {
   return intentId === undefined ? '(the lane)' : { full: intentId, short: lastPart(workflowOf(intentId)) }
 }

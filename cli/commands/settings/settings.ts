@@ -63,7 +63,7 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   ]
 }
 
-/** Reads only the list: the ledger checks the orders. Throws INPUT_INVALID. */
+/** Only the list: the ledger checks the orders. Throws INPUT_INVALID. */
 async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<SettingsOrder[]> {
   try {
     const json = file === '-' ? await text(stdin) : await readFile(resolve(cwd(), file), 'utf8')

@@ -20,7 +20,7 @@ import { invalid, type Reasoned, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts, list, timeText, verbatim } from '../../output/output.ts'
 
-/** The author of orders without a token: a user who can read the key file can sign any token. */
+/** A user who can read the key file can sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
@@ -126,10 +126,7 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/**
- * Runs `use` with the name of the given token, or without a token if the key file can be read. Throws ACCESS_*, and
- * what `use` throws.
- */
+/** With the given token, or without one if the key file is readable. Throws ACCESS_*, and what `use` throws. */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,
@@ -146,10 +143,7 @@ async function asAdministrator(
   return withTemporal((client) => use(client, loaded, keyHolder))
 }
 
-/**
- * The principal of the token in a file; - is stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (a
- * revocation is not needed), ACCESS_TOKEN_INVALID.
- */
+/** - is stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (no need to revoke), ACCESS_TOKEN_INVALID. */
 async function tokenIn({ stdin, cwd }: CliContext, config: Config, file: string): Promise<Principal> {
   const read = file === '-' ? text(stdin) : readFile(resolve(cwd(), file), 'utf8')
   const found = await read.catch((cause: unknown) => {

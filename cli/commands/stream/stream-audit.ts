@@ -12,7 +12,7 @@ export const audit: CommandSpec = {
   ...orderText('stream audit'),
   options: streamArgument,
   run: async ({ context, withOrder }: Call, name: string) => {
-    // The parts of an intake process load slowly, so only this command loads them.
+    // Slow to load, so only here.
     const { auditNow } = await import('../../../workers/roles/stream-audit.ts')
     const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
     const { stream, ...found } = await withOrder(async (client, config, allow) => {

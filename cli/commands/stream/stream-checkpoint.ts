@@ -22,7 +22,7 @@ export const checkpoint: CommandSpec = {
       run: async ({ config, withTemporal }, stream: string) => {
         const loaded = await config()
         const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded, streamNames(loaded)).read(stream))
-        // After a wipe there is no stream, and the reader wants to see the kept checkpoint.
+        // After a wipe there is no stream, but a kept checkpoint.
         const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
           if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
           throw error

@@ -32,7 +32,7 @@ export const list: CommandSpec = {
   },
 }
 
-/** Polling interval, ms. People read no faster, and a query costs a worker's time. */
+/** ms. A query costs a worker's time. */
 const pollMs = 1_000
 
 export const watch: CommandSpec = {
@@ -56,7 +56,7 @@ async function select(client: TemporalClient, config: Config, options: ListOptio
   return listTransfers(client, { ...(await filterOf(client, config, selectionOf(options))), limit: options.limit })
 }
 
-/** Prints each new line of the timeline, then the final status. A signal ends it early with the status so far. */
+/** Prints each new line of the timeline, then the final status; at a signal the status so far. */
 async function watchOne(
   client: TemporalClient,
   config: Config,
@@ -81,16 +81,15 @@ async function watchOne(
   }
 }
 
-/** Returns the time of the last printed line. */
 function printNews({ context, globals }: Call<ListOptions>, report: TransferReport, after: number): number {
   if ('partial' in report || globals.json) return after
-  // By time: a long timeline drops lines from its middle.
+  // By time: a long timeline drops middle lines.
   const news = report.timeline.filter(({ at }) => at > after)
   for (const { at, state, note } of news) context.stdout.write(`${new Date(at).toISOString()}  ${state}  ${harmless(note)}\n`)
   return news.at(-1)?.at ?? after
 }
 
-/** Redraws on a terminal. Elsewhere, and with --json, prints again at each change. */
+/** Redraws on a terminal. Elsewhere, and with --json, prints each change. */
 async function watchList(client: TemporalClient, config: Config, call: Call<ListOptions>, signal: AbortSignal): Promise<void> {
   const { context, globals, options } = call
   const live = globals.json ? undefined : createLiveText(context.stdout)

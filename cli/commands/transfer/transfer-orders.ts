@@ -26,10 +26,9 @@ import { rowsText } from '../../output/transfer-text.ts'
 
 type OrderOptions = Reasoned & FilterOptions & { readonly dryRun?: true; readonly yes?: true; readonly limit: number }
 
-/** Most transfers of one command. Each costs a call of the server. */
+/** Each costs a call of the server. */
 const mostOrdered = 1_000
 
-/** An order to one transfer, or to all that match. */
 function transferOrder(kind: TransferOrder): CommandSpec {
   return {
     ...orderText(`transfer ${kind}`),
@@ -73,7 +72,7 @@ async function orderOne({ kind, call, client, config, allow }: Setting, given: s
 
 async function orderMany({ kind, call, client, config, allow, selection }: Setting): Promise<Outcome> {
   const { options, context } = call
-  // A token with a scope has to name the target. Otherwise a dry run would reveal transfers of other chains.
+  // Otherwise a dry run would reveal transfers outside the token's scope.
   const order = allow(aboutTransfer(selection?.targetChain))
   const found = await selectTransfers(client, kind, await filterOf(client, config, selection), options.limit)
   const { transfers, more } = found
@@ -105,7 +104,7 @@ async function orderMany({ kind, call, client, config, allow, selection }: Setti
   }
 }
 
-/** Throws INPUT_INVALID unless a person at the terminal confirms. */
+/** Throws INPUT_INVALID unless a person confirms. */
 async function confirm({ stdin, stderr }: CliContext, kind: TransferOrder, { transfers, more }: Selection): Promise<void> {
   const count = `${more ? 'the first ' : ''}${transfers.length} transfers`
   if (!(stdin as { readonly isTTY?: boolean }).isTTY)

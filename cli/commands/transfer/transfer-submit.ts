@@ -22,10 +22,10 @@ interface SubmitOptions {
   readonly api?: string
 }
 
-/** Longer than the API waits for guardian APIs, ms. */
+/** ms. Longer than the API waits for guardian APIs. */
 const answerTimeoutMs = 60_000
 
-/** Through the REST API: only its process needs the chains to check signatures. */
+/** By the REST API: its process has the chains to check signatures. */
 export const submit: CommandSpec = {
   ...orderText('transfer submit'),
   options: (command) =>
@@ -58,7 +58,7 @@ export const submit: CommandSpec = {
   },
 }
 
-/** A VAA, the place of one, or the place of a native transfer. Ends the command unless exactly one is given. */
+/** Ends the command unless exactly one of them is given. */
 async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {
   const { chain, emitter, sequence, native, bridge = 'native-bridge' satisfies keyof Config['bridges'] } = options
   const place = [chain, emitter, sequence]
@@ -75,7 +75,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** Minutes as a number, or a time as ISO 8601. The API adds minutes to its own clock. */
+/** The API adds minutes to its own clock; a time is ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const [, day] = /^(\d{4}-\d\d-\d\d)T/.exec(text) ?? []
@@ -87,7 +87,7 @@ type Answer =
   | { readonly id: string; readonly status: string; readonly adopted?: true; readonly halted?: string }
   | { readonly error: Refusal }
 
-/** A refusal of the API: RFC 9457 with a code, a remedy and facts. */
+/** RFC 9457 with a code, a remedy and facts. */
 interface Problem extends Omit<Refusal, 'said'> {
   readonly title: string
   readonly detail: string
