@@ -3,10 +3,7 @@ import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 
-/**
- * Checks once what was delivered on a chain lately, and what closed without an outcome. A schedule starts it. A memo
- * lists effects that are gone.
- */
+/** Checks what was delivered on a chain lately, and what closed without an outcome. A memo lists gone effects. */
 export async function audit(input: AuditInput): Promise<AuditReport> {
   const { auditDelivered } = proxyActivities<AuditSteps>({
     ...policies.audit,
@@ -18,7 +15,7 @@ export async function audit(input: AuditInput): Promise<AuditReport> {
   return report
 }
 
-/** Most ids per kind in the details. The result of the workflow has 200. */
+/** Per kind. The result has 200. */
 const idsShown = 20
 
 function details(report: AuditReport): string {

@@ -14,17 +14,11 @@ import { workflowOf } from '../domain/lane/intent-id.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/**
- * First and longest interval between checks, ms. Longer than a process takes to get the nonce of the batch, so a batch
- * without one is over.
- */
+/** ms. Longer than a process takes to get the nonce, so a batch without one is over. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
-/**
- * One call for many transfers. The workflow keeps the call, so that any process can make the same bytes, and follows
- * its nonce to the end even if all processes of its members are gone. Only a process with the members asks for a nonce.
- */
+/** One call for many transfers. Keeps the call, so that any process can make the same bytes. Never asks for a nonce. */
 export async function batch(input: BatchInput): Promise<BatchStatus> {
   const { lane, intent, members } = input
   const { workflowId } = workflowInfo()
@@ -45,7 +39,7 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
     if (!end) {
       rolledBack = false
       const call = { lane, intentId: batchIntentId(workflowId), intent, members: cleared ? undefined : members, held }
-      // Without a worker for the lane, the process that drove the batch may report the end first.
+      // Without a worker for the lane, the process that drove the batch may report first.
       const result = await Promise.race([
         laneStep(lane, `${members.length} transfers in one call of ${lane}`, ({ broadcastBatch }) => broadcastBatch(call)),
         condition(() => end !== undefined).then(() => undefined),
@@ -58,7 +52,7 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
   }
 }
 
-/** Undefined: not over. A permanent failure is one of the key, so the batch is checked again. */
+/** A permanent failure is one of the key: check the batch again. */
 function endOf(result: LaneStepResult): BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {
@@ -77,10 +71,9 @@ function endOf(result: LaneStepResult): BatchEnd | undefined {
   }
 }
 
-/** Most members in the details. The memo has all. */
+/** The memo has all. */
 const membersShown = 20
 
-/** Shows the batch in the Web UI. */
 function show({ lane, members }: BatchInput, held: BatchInput['held'], end: BatchEnd | undefined): void {
   const { namespace } = workflowInfo()
   const named = members.slice(0, membersShown).map((intent) => `- ${workflowLink(namespace, workflowOf(intent), workflowOf(intent))}`)

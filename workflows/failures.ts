@@ -1,19 +1,18 @@
 import { type ErrorCode, knownCode } from '../domain/catalogue/errors.ts'
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/workflow'
 
-/** Message of a failed activity, without the server's wrapping. */
+/** Without the server's wrapping. */
 export function failureText(error: unknown): string {
   const failure = cause(error)
   return failure instanceof Error ? failure.message : String(failure)
 }
 
-/** Code of a failed activity, which is the type of its failure. */
+/** The type of the failure. */
 export function codeOf(error: unknown): ErrorCode {
   const failure = cause(error)
   return knownCode(failure instanceof ApplicationFailure ? failure.type : undefined)
 }
 
-/** No worker took the activity within its time in the queue. */
 export function timedOutInQueue(error: unknown): boolean {
   const failure = cause(error)
   return failure instanceof TimeoutFailure && failure.timeoutType === 'SCHEDULE_TO_START'

@@ -7,10 +7,10 @@ import { failureText } from './failures.ts'
 import { laneStepPolicy } from './policies.ts'
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow'
 
-/** `refused`: the step failed, and no retry heals that. */
+/** `refused`: no retry heals the failure. */
 export type LaneStepResult = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
 
-/** Calls a step of a batch or of an operator transaction on the queue of its lane. */
+/** For a batch or an operator transaction, on the queue of its lane. */
 export async function laneStep(
   lane: LaneId,
   summary: string,

@@ -27,16 +27,10 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/**
- * Far below the server's 2,000 updates per run. The server rewrites the record of a run, with all its updates, at every
- * step.
- */
+/** Below the server's 2,000: it rewrites the record of a run, with all updates, at every step. */
 const updatesPerRun = 300
 
-/**
- * The nonce ledger of one key on one chain, and the only writer of grants and attempts. All decisions are in
- * domain/lane/reducer.
- */
+/** Nonce ledger of one key on one chain, the only writer of grants and attempts. Decides in domain/lane/reducer. */
 export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -54,7 +48,7 @@ export async function lane(input: LaneInput): Promise<void> {
     apply: step,
     refuse: assertApplyRequest,
   })
-  // Batch tools can only signal. People type signals, so a missing field must not fail the task.
+  // Batch tools can only signal. A field that a person forgot must not fail the task.
   setHandler(pauseSignal, (given) => {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
@@ -72,17 +66,14 @@ export async function lane(input: LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/**
- * Whether the request was meant for the run before a reset. A reset applies the signals and updates of that run again,
- * in another sequence. A process names the new run once it knows it. Requests that ask for no nonce name no run.
- */
+/** A reset applies that run's updates again, in another sequence. Requests without a nonce name no run. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // A closed transfer needs no notification: recovery starts it again if it closed without an outcome.
+  // Recovery starts a transfer again that closed without an outcome.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})
@@ -101,7 +92,7 @@ function details(state: LaneState): string {
   )
 }
 
-/** Code, reason and remedy, as in docs/reference/errors.md. */
+/** As in docs/reference/errors.md. */
 function whyClosed(lane: LaneId, { why, detail, by }: Closed): string[] {
   const code = refusalCodes[why]
   const { title, remedy } = errorCatalogue[code]

@@ -13,17 +13,13 @@ import {
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Steps take minutes each, so a run takes hours. */
+/** Steps take minutes each. */
 const stepsPerRun = 100
-/** Checks for a config with the receiver before its notifier ends. A receiver that returns starts afresh. */
+/** Before the notifier ends. A receiver that returns starts afresh. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
-/**
- * Notifies one receiver, at least once per event. Keeps how far it has read Temporal's lists, what to retry, and which
- * conditions hold. Steps read and send, one after the other. While the receiver does not answer, a timer runs instead.
- * All decisions are in domain/notification/.
- */
+/** Notifies one receiver, at least once per event. Steps read and send in turn. Decides in domain/notification/. */
 export async function notifier(input: NotifierInput): Promise<void> {
   const { receiver } = input
   let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())
@@ -54,7 +50,7 @@ export async function notifier(input: NotifierInput): Promise<void> {
 
 const kinds = oneOf('disable', 'enable', 'replay', 'test', 'raise')
 
-/** People type signals, so a malformed one must not fail the task. */
+/** People type signals: a malformed one must not fail the task. */
 function readOrder(given: unknown): NotifierOrder[] {
   const raw = Object(given) as Partial<Record<'kind' | 'since' | 'id' | 'fromNow' | 'notification', unknown>>
   try {

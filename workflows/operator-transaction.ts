@@ -21,17 +21,11 @@ import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo }
 
 type SignedRecord = SignedHash & { intentId: string; nonce: number }
 
-/** First and longest interval between checks, ms. */
 const firstWaitMs = 2_000
 const longestWaitMs = 60_000
-/** Continues as new after this many checks. */
 const checksPerRun = 200
 
-/**
- * Sends one intent of an operator (a payment, a sweep to the treasury, a top-up) through the ledger of a lane until it
- * is final. Unlike a delivery, a payment can happen twice, so it is not sent again where the ledger does not know its
- * fate.
- */
+/** Sends one intent until it is final. A payment can happen twice: it is not sent again while its fate is unknown. */
 export function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
   let cancel: ((order: Order) => void) | undefined
   return obeyingTemporalCancel(
@@ -40,7 +34,7 @@ export function operatorTransaction(input: OperatorTransactionInput): Promise<Op
   )
 }
 
-/** @param onReady receives the function that cancels it */
+/** `onReady` receives the function that cancels it. */
 async function sendUntilFinal(
   input: OperatorTransactionInput,
   onReady: (cancel: (order: Order) => void) => void,
@@ -73,17 +67,17 @@ async function sendUntilFinal(
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
-    // A cancel during the step ends the wait at once.
+    // A cancel ends the wait at once.
     await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
   }
 }
 
-/** The progress of the first run. Later runs keep its time of the order. */
+/** Later runs keep its time of the order. */
 function begun(): OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
-/** After a reset the work of the earlier run is unknown. */
+/** The work of the earlier run is unknown. */
 function isAfterReset(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId
@@ -92,8 +86,7 @@ function isAfterReset(): boolean {
 function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<LaneStepResult> {
   const { workflowId: owner } = workflowInfo()
   const { round, held, earlier, cancelledBy, orderedAt } = progress
-  // Nothing is paid twice. It goes on with the nonce that it holds. Without one it ends as `lost`, if the chain does
-  // not show its fate.
+  // Nothing is paid twice: follow the held nonce, or end as `lost` if the chain does not show its fate.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = {
@@ -109,7 +102,7 @@ function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: 
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 
-/** Records a signature of any process and round. People type signals, so a missing field must not fail the task. */
+/** Of any process and round. People type signals: a missing field must not fail the task. */
 function recordSigned(progress: OperatorTransactionProgress, signed: Partial<SignedRecord> | undefined): void {
   const { intentId, nonce, kind, hash } = signed ?? {}
   if (typeof intentId !== 'string' || typeof nonce !== 'number' || typeof hash !== 'string' || (kind !== 'call' && kind !== 'noop')) return
@@ -129,16 +122,12 @@ function keepEarlier(progress: OperatorTransactionProgress, held: Held): void {
   progress.earlier = [...earlier.filter((one) => one !== known), merged(known, held)]
 }
 
-/** The round no longer holds a nonce. */
 function closeRound(progress: OperatorTransactionProgress): void {
   if (progress.held) keepEarlier(progress, progress.held)
   delete progress.held
 }
 
-/**
- * Applies a result to the progress, and returns the changes of the status.
- * @param sentBefore an earlier step may have sent it
- */
+/** `sentBefore`: an earlier step may have sent it. */
 function applyResult(
   result: LaneStepResult,
   progress: OperatorTransactionProgress,
@@ -187,7 +176,7 @@ function applyRefused(reason: string, { held, earlier }: OperatorTransactionProg
   }
 }
 
-/** Something else used its nonce, so it is sent again, unless it was cancelled. */
+/** Something else used its nonce: send it again, unless cancelled. */
 function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: OperatorTransactionProgress) {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
   if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }
@@ -205,7 +194,6 @@ function waitText({ state, detail }: OperatorTransactionStatus, waitMs: number):
   return summaryText(`${state}: ${detail}; checks again in ${durationText(waitMs)}`)
 }
 
-/** Shows the transaction in the Web UI. */
 function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cancelledBy }: OperatorTransactionStatus): void {
   const { namespace, workflowId } = workflowInfo()
   const isOpen = state === 'waiting' || state === 'pending'

@@ -6,13 +6,10 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsR
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/**
- * Every answer holds the whole settings, up to 100 KB. A run stays well below the 4 MB at which the server suggests
- * another.
- */
+/** Answers take up to 100 KB each: a run stays below 4 MB, where the server suggests another. */
 const updatesPerRun = 100
 
-/** The changes of operators, one workflow per namespace, and the only writer. All decisions are in domain/settings/. */
+/** Operators' changes: one workflow per namespace, the only writer. Decides in domain/settings/. */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
   const apply = (request: SettingsRequest): Settings => {

@@ -19,9 +19,7 @@ import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workfl
 /** As for a lane: the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/**
- * One numbered source of transfers, and the only writer of its numbers. All decisions are in domain/stream/reducer.ts.
- */
+/** One numbered source of transfers, the only writer of its numbers. Decides in domain/stream/reducer.ts. */
 export async function stream(input: StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
@@ -50,7 +48,7 @@ export async function stream(input: StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** An invalid checkpoint costs only a longer backfill. The process that starts the stream has raised an alarm. */
+/** An invalid checkpoint costs only a longer backfill. The starter has raised an alarm. */
 function begin({ config, checkpoint, distrusted }: StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

@@ -8,12 +8,12 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
-/** A traced run that has ended. Times in ms since the epoch. */
+/** Ended. Times in ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
-  /** W3C trace flags, hex. */
+  /** W3C, hex. */
   readonly flags: string
   readonly startedAt: number
   readonly endedAt: number
@@ -23,23 +23,19 @@ export interface TraceSinks extends Sinks {
   traces: { ended(run: TracedRun): void }
 }
 
-/**
- * The header name of @temporalio/interceptors-opentelemetry, whose interceptors write and read it outside workflows.
- */
+/** Of @temporalio/interceptors-opentelemetry, which uses it outside workflows. */
 const traceHeader = '_tracer-data'
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Workflows that one submission or order starts. Long-running ones (lanes, streams, settings) belong to no trace. */
+/** Long-running workflows (lanes, streams, settings) belong to no trace. */
 const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTransaction'])
 
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Bundled only where traces are sent. Passes the trace of the run's start to its steps in headers, and changes nothing
- * else: commands, turns, random numbers and times are those of a run without it, so tracing can be switched under
- * running workflows. The workflow interceptors of @temporalio/interceptors-opentelemetry make spans within the
- * workflow, which takes numbers from its random sequence and further turns of its promises.
+ * Passes the trace to steps in headers, and changes no command, turn or random number: tracing can be switched under
+ * running workflows, unlike with the workflow interceptors of @temporalio/interceptors-opentelemetry.
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}
@@ -48,9 +44,9 @@ export const interceptors = (): WorkflowInterceptors => {
 }
 
 class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
-  /** For the steps of this run, whose parent is its span. */
+  /** For the steps of this run. */
   #own: Headers = {}
-  /** From the start of the run. The next run of the transfer has the same parent. */
+  /** From the start of the run, and for the next one. */
   #given: Headers = {}
 
   #ids: Readonly<Record<string, string>> = {}
@@ -65,11 +61,11 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
-    // As in observability/tracing.ts, a trace that is not recorded has no ids in the log.
+    // As in observability/tracing.ts: only a recorded trace has ids in the log.
     if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)
-    // Not part of the result, so the workflow ends in the same turn as without tracing.
+    // Not awaited: the workflow ends in the same turn as without tracing.
     result.then(ended, ended)
     return result
   }
@@ -81,7 +77,6 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   continueAsNew: NonNullable<WorkflowOutboundCallsInterceptor['continueAsNew']> = (input, next) =>
     next({ ...input, headers: { ...input.headers, ...this.#given } })
 
-  /** Log lines of the run carry its trace, as those of its steps do. */
   getLogAttributes: NonNullable<WorkflowOutboundCallsInterceptor['getLogAttributes']> = (input, next) => ({ ...next(input), ...this.#ids })
 
   #with<Input extends { readonly headers: Headers }>(input: Input): Input {
@@ -89,7 +84,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   }
 }
 
-/** Anyone who reaches Temporal may have started the run. An invalid header is ignored, and fails no task. */
+/** Anyone who reaches Temporal may have written it. An invalid header fails no task. */
 function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
   try {
     const payload = headers[traceHeader]

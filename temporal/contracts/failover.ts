@@ -1,11 +1,8 @@
-/**
- * How soon another process takes over the work of a dead one. Kept in the memo `failover` of a workflow, as the config
- * was at its start, so that a replay finds the same values.
- */
+/** How soon another process takes over. Kept in the memo `failover`, so that a replay finds the same values. */
 export interface FailoverTimes {
-  /** Heartbeat time-out of steps with a lane's key, ms. */
+  /** Of steps with a lane's key, ms. */
   readonly heartbeatMs: number
-  /** Longest wait of a broadcast for a process with the key, ms. */
+  /** Longest wait for a process with the key, ms. */
   readonly laneTaskMs: number
 }
 

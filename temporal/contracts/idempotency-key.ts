@@ -1,14 +1,12 @@
 import { defineSignal } from '@temporalio/workflow'
 
-/** Input of the workflow `idempotencyKey`: the key of a client's request. Its memo has `requestMark`. */
+/** Input of `idempotencyKey`: the key of a client's request. Its memo has `requestMark`. */
 export interface IdempotencyKeyInput {
-  /** Longest work on the request, ms. After it the key is free again. */
+  /** ms. After it the key is free again. */
   workMs: number
 }
 
-/**
- * The answer to the request, kept as long as closed workflows. `released`: the request failed, and may be sent again.
- */
+/** Kept as long as closed workflows. `released`: the request failed, and may be sent again. */
 export type KeptAnswer = { kind: 'answered'; status: number; body: unknown } | { kind: 'released' }
 
 /** From the process that did the work. */

@@ -8,19 +8,17 @@ export interface LaneInput {
   config: LaneConfig
   /** Carried from run to run. */
   state?: LaneState
-  /** Continue as new after this many updates; for tests. */
+  /** For tests. */
   updatesPerRun?: number
 }
 
-/** The only update: observation and requests in; grants, refusals and orders out. Idempotent by request id. */
+/** Observation and requests in; grants, refusals and orders out. Idempotent by request id. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
-/** Author and reason. A signal without them is kept as `unnamed`. */
+/** A signal without them is kept as `unnamed`. */
 type Named = { order: Order }
 
-/**
- * Orders as signals. Temporal keeps a signal while no worker serves the ledger, and its batch tools can send signals.
- */
+/** Temporal keeps signals while no worker serves the ledger, and its batch tools can send them. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

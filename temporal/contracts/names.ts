@@ -3,10 +3,7 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/**
- * Workflow id of a transfer. The first 64 bits of the digest separate two messages with the same sequence. All parts
- * come from the message, so a change of the config cannot make a second transfer of it.
- */
+/** Workflow id, from the message alone: a change of the config cannot make a second transfer of it. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
@@ -32,20 +29,20 @@ export function batchIntentId(workflowId: string): string {
 
 export const settingsWorkflowId = 'settings'
 
-/** Queue of transfer workflows, and of the steps of a target chain that need no key. */
+/** Transfer workflows, and steps of a target chain that need no key. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
 
-/** Queue of the steps that need the key of a lane. */
+/** Steps that need the lane's key. */
 export function laneQueue(lane: LaneId): string {
   return `lane:${lane}`
 }
 
-/** Queue of the ledgers, which need no chain and no key. */
+/** The ledgers need no chain and no key. */
 export const ledgerQueue = 'ledger'
 
-/** Long-running workflow types of the queue `ledger`. Their state is their input and the signals and updates since. */
+/** Types of the queue `ledger`. Their state is their input and the signals and updates since. */
 export const ledgerWorkflows = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction', 'notifier'] as const
 
 export const searchAttributes = {
@@ -55,11 +52,11 @@ export const searchAttributes = {
   TargetChain: defineSearchAttributeKey('TargetChain', 'KEYWORD'),
   Lane: defineSearchAttributeKey('Lane', 'KEYWORD'),
   TxHash: defineSearchAttributeKey('TxHash', 'KEYWORD'),
-  /** Why a transfer waits, is parked or was refused: a code of docs/reference/errors.md. Unset while it goes on. */
+  /** A code of docs/reference/errors.md. Unset while it goes on. */
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 
-/** Failure type of an update that a workflow refuses as malformed. A repetition is refused too. */
+/** Failure type. A repetition is refused too. */
 export const malformedUpdate = 'REQUEST_MALFORMED'
-/** Failure type of an update for a run that is ending. The next run takes it. */
+/** Failure type. The next run takes the update. */
 export const runIsFull = 'RUN_IS_FULL'

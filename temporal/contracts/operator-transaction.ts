@@ -5,10 +5,7 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { AttemptRecord } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/**
- * Input of the workflow `operatorTransaction`: one intent of an operator, or of the lane itself, through the lane's
- * ledger.
- */
+/** Input of `operatorTransaction`: one intent of an operator, or of the lane itself, through the lane's ledger. */
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
@@ -17,41 +14,38 @@ export interface OperatorTransactionInput extends Order {
 }
 
 export interface OperatorTransactionProgress {
-  /** A new round is a new intent. It begins when something else used the nonce of the last one. */
+  /** A new intent, after something else used the nonce of the last one. */
   round: number
-  /** This round was sent, and may hold a nonce. */
+  /** This round may hold a nonce. */
   sentBefore: boolean
   waits: number
-  /** When it was ordered: when its first run started, ms since the epoch by Temporal's clock. */
+  /** Start of its first run, ms since the epoch by Temporal's clock. */
   orderedAt: number
-  /** The nonce of this round, with the hash of everything that was signed for it. */
   held?: Held
-  /** The nonces of earlier rounds. */
   earlier?: Held[]
   cancelledBy?: Order
 }
 
-/** A signed transaction. Some signers (KMS) make another hash each time. */
+/** Some signers (KMS) make another hash each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** A nonce and its signed transactions, by which it is found on the chain after the ledger has forgotten it. */
+/** Finds a nonce on the chain after the ledger has forgotten it. */
 export interface Held {
   nonce: number
   tried: SignedHash[]
 }
 
-/** Answer of the query `status`, and result of the workflow. */
+/** Answer of the query `status`, and result. */
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'> {
   /**
    * `done`, `reverted`: in a final block. `impossible`: its simulation reverts. `refused`: no retry heals the error,
-   * for example of the key's policy, and no process sent it (`cancelled` if one did, and other transactions used its
-   * nonces). `lost`: its nonce is used up and the nodes do not show by what. It is not sent again by itself.
+   * and no process sent it. `lost`: its nonce is used up and the nodes do not show by what. It is not sent again by
+   * itself.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
-  /** When it was ordered, ms since the epoch. */
+  /** ms since the epoch. */
   orderedAt: number
-  /** Author and reason of the cancel. */
   cancelledBy?: Order
   nonce?: number
   txHash?: string
@@ -62,29 +56,21 @@ export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput
 }
 
 export interface OperatorTransactionSteps {
-  /**
-   * On the lane's queue. Gets a nonce for the intent, signs, sends, and follows for a while. After a crash the next try
-   * makes the same bytes.
-   */
+  /** On the lane's queue. After a crash the next try makes the same bytes. */
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  /** Look up the nonce of an earlier grant, and ask for no other. The answer is `lost` if the ledger knows none. */
+  /** Ask for no other nonce. The answer is `lost` if the ledger knows none. */
   lookUpOnly: boolean
-  /** The nonce that it held last. */
   held?: Held
-  /** The nonces of earlier rounds. */
   earlier?: Held[]
-  /** Have the lane mine a no-op instead. */
+  /** Mine a no-op instead. */
   cancel: boolean
-  /**
-   * When it was ordered, ms since the epoch by Temporal's clock. Absent for a batch, whose contract makes its effect
-   * single.
-   */
+  /** ms since the epoch. Absent for a batch, whose contract makes its effect single. */
   orderedAt?: number
-  /** For a batch: the intents that it delivers. None of them may be withdrawn before the first signature. */
+  /** Intents of a batch. None may be withdrawn before the first signature. */
   members?: string[]
 }
 
@@ -93,21 +79,17 @@ export type SendOperatorTransactionResult =
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
-  /**
-   * A no-op of the lane, or a transaction from outside Portage, used the nonce. Most nodes show it as final, and which
-   * of the two it was.
-   */
+  /** Most nodes show the nonce as final, and which of the two used it. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
-  /** A later round holds a nonce, since the workflow was reset. It goes on with that round. */
+  /** The workflow was reset, and goes on with a later round. */
   | { kind: 'superseded'; intentId: string }
-  /** Cancelled before it held a nonce. */
   | { kind: 'withdrawn' }
-  /** An earlier try of this step may have held a nonce, and the ledger knows none. Nothing was requested. */
+  /** An earlier try may have held a nonce that the ledger does not know. */
   | { kind: 'none' }
-  /** It may have held a nonce, and neither the ledger nor the nodes show what happened to it. */
+  /** Neither the ledger nor the nodes show what happened to its nonce. */
   | { kind: 'lost'; reason: string }
 
 export const cancelOperatorTransactionSignal = defineSignal<[{ order: Order }?]>('cancel')
-/** A signature, from the process with the key. Sent before the transaction is. */
+/** From the process with the key, before the transaction is sent. */
 export const operatorTransactionSignedSignal = defineSignal<[SignedHash & { intentId: string; nonce: number }]>('signed')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

@@ -1,10 +1,6 @@
-/**
- * Input and result of the workflow `reversal`: a record that a delivery is gone, with the search attributes of the
- * transfer, for notifiers to read in Temporal's lists. Written before the transfer is started again, so that none is
- * missing.
- */
+/** Input and result of `reversal`: a delivery is gone. Written before the transfer is started again. */
 export interface Reversal {
-  /** Workflow id of the transfer, and the run that had delivered. */
+  /** Workflow id, and the run that had delivered. */
   transfer: string
   run: string
   txHash?: string

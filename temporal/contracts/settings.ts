@@ -5,7 +5,7 @@ import { defineQuery, defineUpdate } from '@temporalio/workflow'
 export interface SettingsInput {
   /** Carried from run to run. */
   settings?: Settings
-  /** Continue as new after this many changes; for tests. */
+  /** For tests. */
   updatesPerRun?: number
 }
 
@@ -15,6 +15,6 @@ export interface SettingsRequest {
   orders: SettingsOrder[]
 }
 
-/** The only update: applies all orders of a request, or none. Answers with the new settings. */
+/** Applies all orders of a request, or none. Answers with the new settings. */
 export const changeSettingsUpdate = defineUpdate<Settings, [SettingsRequest]>('change')
 export const settingsQuery = defineQuery<Settings>('settings')

@@ -11,29 +11,23 @@ const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/** The encoding of Temporal's own samples. Temporal's tools show such a payload as encrypted. */
+/** Temporal's tools show such a payload as encrypted. */
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/**
- * The time that a schedule appends to the id of its action. The schedule encrypts for the id without it, and its runs
- * decrypt with it. Only audits have schedules.
- */
+/** A schedule appends the time to its action's id, and encrypts without it. Only audits have schedules. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-// A CommonJS module. Node does not find its names, since tsx runs these sources as ES modules.
+// CommonJS: tsx runs these sources as ES modules, so Node does not find its names.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
 export interface EncryptionCodec extends PayloadCodec {
-  /** False: it passes on plain payloads. */
   readonly encrypts: boolean
 }
 
 /**
- * Encrypts every payload with the first key, and decrypts with the key whose id the payload names. Key, encoding and
- * workflow id are bound to the ciphertext, so it opens with no other key and for no other workflow. Without an
- * encryption plain payloads pass in both directions. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
- * ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING. In a Worker that fails the task, which is
- * tried again.
+ * Encrypts with the first key, decrypts with the key that the payload names. Bound to key, encoding and workflow id, a
+ * ciphertext opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
+ * ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
  */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
   const keys = encryption ? readPayloadKeys(encryption) : []
@@ -76,21 +70,21 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   } catch {
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was altered', facts })
   }
-  // A reader without a workflow id, such as the codec server, reads all workflows.
+  // A reader without a workflow id, such as the codec server, reads all.
   if (own !== undefined && workflow !== undefined && own !== workflow)
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
   return PayloadMessage.decode(plain)
 }
 
-/** Additional data of the cipher, as JSON, so that different values give different bytes. */
+/** JSON, so that different values give different bytes. */
 function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** The namespace is not bound, since histories may be moved to another, or replayed where there is none. */
+/** The namespace is not bound: histories may be moved to another. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
-  // For audits only: an id with a free suffix would let a payload open under any number of ids.
+  // For audits only: with free suffixes a payload would open under any number of ids.
   return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
@@ -99,7 +93,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return value ? Buffer.from(value).toString('utf8') : undefined
 }
 
-/** Returns IV, ciphertext and tag. @param bound authenticated, not included; `open` needs the same value */
+/** IV, ciphertext and tag. `bound` is authenticated, not included. */
 function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })
@@ -107,7 +101,7 @@ function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Reverses `seal`. Throws Error if the text, `bound` or the key differ. */
+/** Throws Error if the text, `bound` or the key differ. */
 function open(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): Buffer {
   if (sealed.length < ivBytes + tagBytes) throw new Error('too short')
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })

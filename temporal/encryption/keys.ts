@@ -4,13 +4,13 @@ import type { PayloadEncryption, PayloadKeySource } from '../../domain/temporal-
 
 const keyBytes = 32
 
-/** A key. Printing it shows nothing, since Node holds it outside JavaScript. */
+/** Printing it shows nothing: Node holds the key outside JavaScript. */
 export interface PayloadKey {
   readonly id: string
   readonly key: KeyObject
 }
 
-/** Reads the keys of an encryption. Throws ENCRYPTION_KEY if one is unreadable, or is not 32 bytes in base64 or hex. */
+/** Throws ENCRYPTION_KEY if a key is unreadable, or is not 32 bytes in base64 or hex. */
 export function readPayloadKeys({ keys }: PayloadEncryption): PayloadKey[] {
   return keys.map((source) => ({ id: source.id, key: createSecretKey(bytesOf(source)) }))
 }
@@ -25,9 +25,9 @@ function bytesOf({ id, source }: PayloadKeySource): Buffer {
     throw new RelayerError('ENCRYPTION_KEY', { detail: `it cannot be read (${reason})`, facts })
   }
   const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
-  // Buffer skips characters that are no base64, so the bytes must encode to the same text.
+  // Buffer skips characters that are no base64.
   const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
   if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
-  // The text is not shown: it may be a key with a typing error.
+  // Not shown: it may be a key with a typing error.
   throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

@@ -2,10 +2,10 @@ import type { Finding } from './remedies.ts'
 
 /** temporal.api.enums.v1.TimeoutType. */
 const scheduleToStart = 2
-/** temporal.api.enums.v1.WorkflowTaskFailedCause: the code does not do what the history says. */
+/** WorkflowTaskFailedCause: the code does not do what the history says. */
 const nonDeterministic = 24
 
-/** The parts of a history event that are read, by the server's names. */
+/** By the server's names. */
 export interface TaskEvent {
   readonly eventTime?: { readonly seconds?: unknown } | null
   readonly workflowTaskCompletedEventAttributes?: object | null
@@ -21,17 +21,14 @@ export interface TaskEvent {
 
 type TaskFinding = Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>
 
-/**
- * Diagnoses the last workflow task. Undefined if it was completed, or none has ended. The server records only the first
- * of several equal failures.
- */
+/** Diagnoses the last task. Undefined if it completed, or none ended. Equal failures are recorded once. */
 export function diagnoseTask(events: readonly TaskEvent[]): { finding: TaskFinding; reason: string } | undefined {
   for (const event of events.toReversed()) {
     const { workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut } = event
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // A task that its sticky process did not fetch is no problem: any process may fetch it after that.
+    // Any process may fetch a task that its sticky process did not.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }

@@ -3,15 +3,10 @@ import { resetToFirstTask, type RunId } from '../client/visibility/runs.ts'
 import { recordReversal } from '../client/streams/reversals.ts'
 import { restartTransfer } from '../client/transfers/start-transfer.ts'
 
-/**
- * The problems of workflows, the action against each, and a reason for the Web UI. A transfer can be started again,
- * since the chains know its state. A reset keeps operators' orders, which no chain knows: the new run gets all signals
- * and updates again.
- */
+/** A transfer can start again: chains know its state. A reset keeps operators' orders, which no chain knows. */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
-  /** A transfer without task, activity and timer. */
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
@@ -19,16 +14,12 @@ export const remedies = {
   failing: { action: 'none', why: 'its task fails' },
 } as const
 
-/** The problem of a workflow. */
 export type Finding = keyof typeof remedies
 
-/**
- * Applies the remedy of a finding. False: it has none. Throws what the Temporal client throws, and as
- * `restartTransfer`.
- */
+/** False: it has none. Throws as `restartTransfer`. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // Recorded first, so that a crash cannot prevent it: receivers of the delivery must be notified of the reversal.
+  // First, so that no crash prevents it: receivers must be notified of the reversal.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)

@@ -5,19 +5,15 @@ import { searchAttributes } from '../contracts/names.ts'
 import { diagnoseTask, isIdle } from './diagnose.ts'
 import type { Finding } from './remedies.ts'
 
-/** Descriptions in parallel. */
 const atOnce = 20
-/** A run that was active within this time, ms, may be between two tasks. */
+/** ms. A run active within this time may be between two tasks. */
 const betweenTasksMs = 20_000
-/** Unanswered tries of one workflow task. A process that stops, or was paused for a while, leaves fewer behind. */
+/** A process that stops or was paused leaves fewer behind. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
-/**
- * Running transfers that cannot go on. This happens when Temporal is set back under a process: the process waits for a
- * timer that Temporal has lost, or takes tasks and does not answer, since its cached run differs.
- */
+/** Transfers that cannot go on: Temporal was set back, so a timer is lost or the cached run differs. */
 export async function findStuckTransfers(
   client: TemporalClient,
   chain: ChainName,

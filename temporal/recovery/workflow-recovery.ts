@@ -8,18 +8,14 @@ import { diagnoseTask } from './diagnose.ts'
 import { poll } from '../../runtime/wait.ts'
 import { recover } from './remedies.ts'
 
-/** Interval between checks, ms. A check is one visibility query, and one call per open workflow of the queue. */
+/** ms. A check is one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/**
- * A run that a reset made is not reset again for this time, ms. Two versions that share the queue might otherwise undo
- * each other's resets.
- */
+/** ms. Two versions that share the queue might otherwise undo each other's resets. */
 const restMs = 60_000
-/** Tries of one workflow task after which its workflow counts as stuck. The first may have met a stopping process. */
+/** The first try may have met a stopping process. */
 const triesUntilStuck = 3
-/** Extra tries where nobody answered, since a process may have been paused. */
+/** Where nobody answered: a process may have been paused. */
 const moreUnanswered = 1
-/** Time-out of one call, ms. */
 const answerMs = 5_000
 
 export interface WorkflowRecoveryOptions {
@@ -31,16 +27,13 @@ export interface WorkflowRecoveryOptions {
   readonly tries?: number
 }
 
-/**
- * Watches the workflows of the queue `ledger`, and applies the remedies to stuck ones: their task fails repeatedly, or
- * is taken and never answered. Any number of processes may do this at once. Never throws.
- */
+/** Applies remedies to stuck workflows of the queue `ledger`. Any number of processes may do so. Never throws. */
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(): Promise<void> } {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
   const stopping = new AbortController()
   const { signal } = stopping
-  // An alert on growth needs a first value of 0.
+  // An alert on growth needs a first 0.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const check = async () => {
@@ -52,7 +45,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
     const events = await readHistory(client, run)
     const diagnosis = diagnoseTask(events)
-    // Undefined: the task was completed by now.
+    // Undefined: completed by now.
     if (!diagnosis || (diagnosis.finding === 'unanswered' && taskTries < tries + moreUnanswered)) return
     const { finding, reason } = diagnosis
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return

@@ -11,10 +11,10 @@ import { isCancellation } from '@temporalio/workflow'
 
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
-/** These pass within minutes, so the transfer is tried at least once a minute. */
+/** These pass within minutes: try at least once a minute. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
-/** Steps 1-3. Ready to broadcast, or an outcome. Undefined after a wait, or once parked. */
+/** Steps 1-3. Undefined after a wait, or once parked. */
 export async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   const { adopted } = run.signals
   if (adopted !== undefined) return admitCopy(run, { ...run.transfer, message: adopted })
@@ -22,10 +22,7 @@ export async function admit(run: TransferRun): Promise<Ready | Outcome | undefin
   return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
-/**
- * A better-signed copy replaces the message once its signatures passed. A worse one is dropped, and the next try takes
- * the old message.
- */
+/** The copy replaces the message once its signatures passed. */
 async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
   delete run.signals.adopted
   const admission = await askAdmission(run, copy).catch((error: unknown) => {
@@ -33,7 +30,7 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
   })
   if (!admission) return undefined
   if (admission.kind === 'waiting' && admission.code === 'HALTED') {
-    // The copy was not checked. Keep it, unless a newer one came.
+    // Not checked. Keep it, unless a newer one came.
     run.signals.adopted ??= copy.message
     return wait(run, admission)
   }
@@ -71,10 +68,7 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
   }
 }
 
-/**
- * Waits for a closed gate, longer each time. A `retry` ends the wait. Shows why a lane refused, if one did, since that
- * says more than LANE_NONE.
- */
+/** Longer each time; `retry` ends it. Shows a lane's own refusal before LANE_NONE. */
 async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
   const { progress } = run
   const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }

@@ -5,12 +5,7 @@ import type { LaneIntent } from './lane-intent.ts'
 import { confirm } from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 
-/**
- * Step 5: waits until an included effect is final, or gone.
- * @param options.lane our broadcast that made the effect. Its intent is withdrawn if the transfer is to end during the
- * wait
- * @param options.requireAgreement the transfer ends or parks if the effect is gone, so most nodes must agree on that
- */
+/** Step 5: waits until an effect is final or gone. `requireAgreement`: the transfer ends or parks if it is gone. */
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,
@@ -29,7 +24,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // The nodes disagree. With one of two down that may last, for every transfer of the chain.
+    // With one of two nodes down that may last, for every transfer of the chain.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

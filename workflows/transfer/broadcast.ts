@@ -12,10 +12,7 @@ import type { TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/**
- * Step 4: ends when the transaction is in a block, or the round is over. Undefined: go on at step 1.
- * @param resumed this round was broadcast before
- */
+/** Step 4, until a block or the end of the round. Undefined: go on at step 1. `resumed`: was broadcast before. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -45,7 +42,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         break
       }
       case 'no-slot':
-        // The intent holds a nonce after all: broadcast it again.
+        // It holds a nonce after all.
         if (!(await lane.leave())) break
         await lane.freeIfEnding()
         return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
@@ -56,7 +53,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A nonce that it held is used up, so the next try is a new intent. Without a nonce the intent stays.
+        // A nonce that it held is used up. Without one the intent stays.
         if (result.kind === 'seen' && underway.nonce !== undefined) nextRound(run.progress)
         stopFollowing(run.progress)
         return
@@ -70,16 +67,12 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
   }
 }
 
-/** Why a cancelled transfer goes on. */
 function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneIntent, nonce: number): { code?: ErrorCode; reason?: string } {
   if (!cancelledBy) return {}
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/**
- * Counts a failed round, then waits or parks. A nonce used by something else is not the transfer's fault, and more of
- * those are allowed.
- */
+/** A nonce used by something else is not the transfer's fault: more of those are allowed. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
@@ -92,23 +85,19 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
 
-/** The ledger holds no nonce for the intent. One that it held before was used without the effect. */
+/** A nonce that it held before was used without the effect. */
 async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number | undefined): Promise<undefined> {
   if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
   await lane.freeIfEnding()
   nextRound(run.progress)
 }
 
-/** Leaves a nonce, if there is one, to the lane. */
 function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused, note: string): undefined {
   run.enter('waiting', note, { code, reason })
   return turnAway(run, lane, { code, reason })
 }
 
-/**
- * Tries another lane, or waits at step 1 if there is none. The ledger keeps a tombstone of the intent, so the next try
- * is a new round.
- */
+/** Another lane, or a wait at step 1. The ledger keeps a tombstone: the next try is a new round. */
 function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }

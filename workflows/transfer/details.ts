@@ -8,15 +8,15 @@ import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 
-/** The Web UI passes the details on in a URL, so they show only the newest lines of the timeline. */
+/** The Web UI passes the details on in a URL. */
 const linesShown = 20
 
-/** Shows state, reason, remedy and timeline of a transfer in the Web UI. @param nextTryAt ms since the epoch */
+/** For the Web UI. `nextTryAt`: ms since the epoch. */
 export function showTransfer(transfer: Transfer, progress: TransferProgress, nextTryAt: number | undefined): void {
   setCurrentDetails(detailsOf(transfer, progress, nextTryAt, workflowInfo()))
 }
 
-/** The details as Markdown, the newest entries first. */
+/** Markdown, newest first. */
 export function detailsOf(
   transfer: Transfer,
   progress: TransferProgress,
@@ -51,7 +51,6 @@ function explained(code: ErrorCode, reason: string | undefined): string[] {
   return [`${title}${reason ? ` Here: ${foreign(reason)}` : ''}`, `**What to do:** ${foreign(remedy)}`]
 }
 
-/** The commands that change a transfer in this state. */
 function commandsFor({ state, code }: TransferProgress, nextTryAt: number | undefined, workflowId: string): string | undefined {
   const id = shellWord(workflowId) ?? '…'
   const command = (order: string, why: string) => asCode(`portage transfer ${order} ${id} --reason "${why}"`)
@@ -63,13 +62,12 @@ function commandsFor({ state, code }: TransferProgress, nextTryAt: number | unde
   return undefined
 }
 
-/** Repeated entries of a timeline, as one. */
 interface Joined extends TimelineEntry {
   readonly since: number
   readonly times: number
 }
 
-/** Joins the entries of a transfer that tries again and again, and waits for the same each time. */
+/** Joins repeated tries and waits. */
 export function joined(timeline: readonly TimelineEntry[]): Joined[] {
   const events: Joined[] = []
   for (const entry of timeline) {

@@ -8,10 +8,7 @@ import * as steps from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 
-/**
- * `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the intent
- * is withdrawn.
- */
+/** `cancelled`: to end. `unserved`: the lane cannot work. Both withdraw the intent. */
 type LaneIntentResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
@@ -24,7 +21,7 @@ export class LaneIntent {
   readonly #intentId: string
   #withdrawing = false
   #withdrawn = false
-  /** Since when this run knows that no worker serves the lane, or may serve it, ms since the epoch. */
+  /** This run knows that no worker serves the lane, ms since the epoch. */
   #strandedSince: number | undefined
 
   constructor(run: TransferRun, ready: Ready) {
@@ -33,7 +30,6 @@ export class LaneIntent {
     this.#intentId = run.intentId
   }
 
-  /** Step 4, once. Waits for a busy lane. */
   async broadcast(follow: boolean): Promise<LaneIntentResult> {
     for (let mode: BroadcastMode = follow ? 'follow' : 'new'; ; mode = follow ? 'follow' : 'requeued') {
       try {
@@ -47,10 +43,7 @@ export class LaneIntent {
     }
   }
 
-  /**
-   * Withdraws the intent, once. If it holds a nonce, the lane sends a no-op, and the broadcast goes on until one of the
-   * two is mined.
-   */
+  /** Once. For a held nonce the lane sends a no-op; the broadcast goes on until either is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
@@ -61,11 +54,7 @@ export class LaneIntent {
     )
   }
 
-  /**
-   * Leaves a nonce to a lane that was forbidden, replaced or unserved for longer than the config allows, if another
-   * lane is open or the deadline has passed. Returns the reason. Undefined: the transfer stays. A cancelled transfer
-   * stays, since it ends only when none of its nonces can be mined.
-   */
+  /** Leaves a nonce to a lane that cannot work. A cancelled transfer stays until none of its nonces can be mined. */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined
@@ -81,15 +70,12 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True if the intent holds no nonce. The ledger keeps a tombstone of it, so the next try is a new round. */
+  /** True: it holds no nonce. The ledger keeps a tombstone, so the next try is a new round. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /**
-   * If the transfer is to be parked: waits until no nonce of the intent can be mined, those of an earlier ledger
-   * included. A cancelled transfer waits for all of its nonces when it ends.
-   */
+  /** Before parking: waits until no nonce can be mined, those of an earlier ledger included. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`
@@ -112,10 +98,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /**
-   * Broadcasts in the process of this workflow. If that process cannot or fails, uses the lane's queue: a transaction
-   * may have been sent.
-   */
+  /** Then on the lane's queue: a transaction may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const result = await steps.broadcastLocally(this.#input('new'), this.#run.label)
@@ -130,14 +113,14 @@ export class LaneIntent {
     return steps.broadcast(this.#input(mode), this.#run.label)
   }
 
-  /** Built for each try: signals may have changed priority, deadline and `retriedAt`. */
+  /** For each try: signals may have changed it. */
   #input(mode: BroadcastMode): BroadcastInput {
     const { transfer, deadline, signals, retriedAt, seenAt } = this.#run
     const { kind: _, local: __, ...priced } = this.ready
     return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, seenAt, mode }
   }
 
-  /** @param status absent: the step failed for good, for example because the signer refused */
+  /** `status` absent: the step failed for good. */
   async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneIntentResult> {
     const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')

@@ -2,33 +2,28 @@ import { isOutcome, type Transfer, type TransferState } from '../../domain/trans
 import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 import { log } from '@temporalio/workflow'
 
-/** Fields of a log line besides the transfer. */
 interface About {
   readonly code?: string | undefined
   readonly reason?: string | undefined
   readonly txHash?: string | undefined
   readonly lane?: string | undefined
-  /** From when the message was seen until the end, ms. */
+  /** Since the message was seen, ms. */
   readonly tookMs?: number | undefined
 }
 
-/**
- * Logs when a transfer starts, waits for something new, is parked, and ends. The lines go through the SDK's sink: they
- * are no command, and a replay prints none. The process adds the remedy of the code (workers/telemetry).
- */
+/** Logs through the SDK's sink: no command, and nothing in a replay. workers/telemetry adds the remedy. */
 export class TransferLog {
   readonly #ids: Readonly<Record<string, string>>
-  /** The code of the last line that said `transfer waits`. */
   #waitsFor: string | undefined
 
-  /** @param progress of an earlier run, which has logged the start */
+  /** `progress`: of an earlier run, which has logged the start. */
   constructor(id: string, { bridge, sourceChain, targetChain, sequence }: Transfer, progress: TransferProgress | undefined) {
     this.#ids = { transfer: id, bridge, source: sourceChain, target: targetChain, sequence }
     this.#waitsFor = progress?.state === 'waiting' ? progress.code : undefined
     if (!progress) log.info('transfer started', this.#ids)
   }
 
-  /** Logs only the states that people search for. The timeline has the others. */
+  /** Only states that people search for. The timeline has the others. */
   entered(state: TransferState, { code, lane, reason, txHash, tookMs }: About): void {
     const about = { ...this.#ids, ...known({ lane, code, reason, txHash }) }
     if (state === 'parked') log.warn('transfer parked', about)

@@ -10,7 +10,7 @@ import { confirm, confirmEnd } from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 
-/** Ends a cancelled transfer, and parks an overdue one, unless the chain shows that it was delivered after all. */
+/** Ends a cancelled transfer, parks an overdue one, unless the chain shows a delivery. */
 export async function endUndelivered(run: TransferRun): Promise<Outcome | undefined> {
   const by = run.signals.cancelledBy
   if (by) return endOnceFree(run, { kind: 'cancelled', by })
@@ -24,18 +24,12 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
-/**
- * Ends a transfer that policy refuses, unless a nonce of an earlier round may still deliver it. The step that refused
- * it has already asked the ledgers about earlier runs.
- */
+/** Unless a nonce of an earlier round may deliver it. The step has asked the ledgers about earlier runs. */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/**
- * Ends undelivered only once most nodes show every nonce of the transfer as final, and the effect nowhere.
- * Undefined after a wait: try again.
- */
+/** Most nodes must show every nonce as final, and the effect nowhere. Undefined after a wait: try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
@@ -48,7 +42,7 @@ async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome 
   return undefined
 }
 
-/** Shows which nonces it waits for. Checks that find the same add no entry. */
+/** Equal checks add no entry. */
 function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonce[]): void {
   const what = outcome.kind === 'cancelled' ? `cancelled by ${outcome.by.by}` : outcome.kind
   const reason = waitsForNonces(what, nonces)
@@ -57,7 +51,7 @@ function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonc
   run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })
 }
 
-/** Checks once an hour whether someone delivered a parked transfer. */
+/** Once an hour: someone may have delivered it. */
 export async function watchWhileParked(run: TransferRun): Promise<Outcome | undefined> {
   const { code, reason } = run.progress
   if (await run.pause(waits.continueAsNewMs, `parked: ${code}: ${reason}. It waits for a person`)) return undefined
@@ -65,7 +59,7 @@ export async function watchWhileParked(run: TransferRun): Promise<Outcome | unde
   return result.kind === 'delivered' ? result : undefined
 }
 
-/** Parks after a failure that no retry heals, for example where the config lacks the bridge. */
+/** For a failure that no retry heals, as where the config lacks the bridge. */
 export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
   const { cancelledBy } = run.signals

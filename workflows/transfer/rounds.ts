@@ -5,7 +5,6 @@ import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 
 // A round is one intent: one call through one lane, with at most one nonce.
 
-/** Keeps the transactions that a step reports for this round. */
 export function recordTransactions(
   progress: TransferProgress,
   { lane, nonce, tried = [], landed }: { lane: LaneId; nonce: number; tried?: readonly AttemptRecord[]; landed?: Landed },
@@ -15,13 +14,12 @@ export function recordTransactions(
   progress.transactions = recordAttempts(transactions, { lane, nonce, round, at: Date.now(), tried, ...(landed && { landed }) })
 }
 
-/** The transaction of this round is no longer in a block. */
 export function rollBackRound(progress: TransferProgress): void {
   const { transactions, round } = progress
   if (transactions) progress.transactions = rollBackAttempts(transactions, round)
 }
 
-/** Stops following the intent. Keeps its lane, with the highest nonce that the transfer held there. */
+/** Keeps the lane, with the highest nonce that the transfer held there. */
 export function stopFollowing(progress: TransferProgress): void {
   const { underway, left = [], transactions, round } = progress
   progress.underway = undefined
@@ -33,7 +31,7 @@ export function stopFollowing(progress: TransferProgress): void {
   progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
 }
 
-/** The nonce of this round is used up or left to its lane. The next try is a new intent. */
+/** The nonce is used up or left to its lane. The next try is a new intent. */
 export function nextRound(progress: TransferProgress): void {
   stopFollowing(progress)
   progress.round += 1

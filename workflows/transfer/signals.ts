@@ -5,10 +5,7 @@ import { expedite } from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { setHandler } from '@temporalio/workflow'
 
-/**
- * Handles the signals of operators, gates and lanes. People type signals too, so a missing field must not fail the
- * workflow's task.
- */
+/** People type signals too: a missing field must not fail the task. */
 export function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(statusQuery, () => run.status())
@@ -22,7 +19,7 @@ export function receiveSignals(run: TransferRun): void {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
-    // A raise that fails does no harm: the lane raises the fees of stuck transactions by itself.
+    // A failed raise does no harm: the lane raises fees of stuck transactions by itself.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
   })
   setHandler(adoptSignal, (copy) => {

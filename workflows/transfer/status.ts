@@ -5,23 +5,21 @@ import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress, TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
-/** How a transfer ends. */
 export type Outcome =
   | { readonly kind: 'delivered'; readonly delivery: Delivery }
   | { readonly kind: 'rejected' | 'declined'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly by: Order }
 
-/** Further facts of a state. */
 export interface StateFacts {
   readonly code?: ErrorCode
   readonly reason?: string
   readonly txHash?: string | undefined
 }
 
-/** Longest timeline. The first entry always stays; the oldest of the others are dropped. */
+/** The first entry stays; the oldest others are dropped. */
 const timelineLimit = 40
 
-/** The answer of the query `status`, and the result of the workflow. */
+/** Answer of the query `status`, and result. */
 export function statusOf(id: string, transfer: Transfer, progress: TransferProgress, outcome: Outcome | undefined): TransferStatus {
   const { message: _, ...identity } = transfer
   const { state, lane, underway, code, reason, round: rounds, timeline, transactions, orders } = progress
@@ -38,10 +36,7 @@ export function addToTimeline(timeline: TimelineEntry[], entry: TimelineEntry): 
   if (timeline.length > timelineLimit) timeline.splice(1, 1)
 }
 
-/**
- * Writes the search attributes of a state. Each write costs a state transition, so nothing is written where nothing
- * changed.
- */
+/** Each write costs a state transition: write changes only. */
 export function writeAttributes(before: TransferState, { state, lane }: TransferProgress, { code, txHash }: StateFacts): void {
   const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
   const isOtherCode = workflowInfo().typedSearchAttributes.get(PortageCode) !== code

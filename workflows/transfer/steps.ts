@@ -14,10 +14,7 @@ import {
 const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
 
-/**
- * Steps 1-3 as one local activity, which costs no round trip to the server. If that fails, each step is a durable
- * activity.
- */
+/** A local activity costs no round trip to the server. If it fails, each step is durable. */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
   const admission = await tryLocal(local.admit, input, `admit ${label}`)
   if (admission) return admission
@@ -29,17 +26,14 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   return durable.prepare.executeWithOptions(options('prepare'), [input])
 }
 
-/**
- * Step 4 on the lane's queue. A cancel abandons the task at once: by then the intent is withdrawn, and the ledger gives
- * it no nonce.
- */
+/** On the lane's queue. A cancel abandons the task at once: the withdrawn intent gets no nonce. */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
   const cancellationType = ActivityCancellationType.TRY_CANCEL
   const options = { ...broadcastPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}`) }
   return proxyActivities<contract.LaneSteps>({ ...options, taskQueue: laneQueue(input.lane) }).broadcast(input)
 }
 
-/** Step 4 in the process of this workflow, tried once. */
+/** In the process of this workflow, tried once. */
 export function broadcastLocally(
   input: contract.BroadcastInput,
   label: string,
@@ -55,14 +49,14 @@ export async function confirm(input: contract.ConfirmInput, label: string): Prom
   return (await tryLocal(local.confirm, input, summary)) ?? durable.confirm.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
-/** Asked before a transfer ends undelivered, as a local activity first. */
+/** Before a transfer ends undelivered; a local activity first. */
 export async function confirmEnd(input: contract.ConfirmEndInput, label: string): Promise<contract.EndConfirmation> {
   const summary = summaryText(`confirm the end of ${label}`)
   const options = { ...policies.keyless, summary }
   return (await tryLocal(local.confirmEnd, input, summary)) ?? durable.confirmEnd.executeWithOptions(options, [input])
 }
 
-/** Whether a lane takes work. Undefined if that cannot be read now. */
+/** Undefined if that cannot be read now. */
 export function getLaneStatus(
   input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],
 ): Promise<contract.LaneStatusAnswer | undefined> {
@@ -86,7 +80,7 @@ export function expedite(lane: LaneId, intentId: string): Promise<void> {
   return proxyActivities<contract.LaneSteps>(options).expedite({ lane, intentId })
 }
 
-/** Tries a step once as a local activity. Undefined if it fails. */
+/** Undefined if it fails. */
 async function tryLocal<Input, Result>(
   step: { executeWithOptions(options: LocalActivityOptions, args: [Input]): Promise<Result> },
   input: Input,

@@ -16,9 +16,9 @@ export class TransferRun {
   readonly id = workflowInfo().workflowId
   readonly progress: TransferProgress
   readonly signals: UnacknowledgedSignals
-  /** ms since the epoch. Undefined: no deadline, or an operator lifted it. */
+  /** ms since the epoch. Undefined: none, or lifted by an operator. */
   deadline: number | undefined
-  /** When its message was seen, ms since the epoch; without that, when the run began. Only metrics use it. */
+  /** ms since the epoch, for metrics; by default when the run began. */
   readonly seenAt: number
   #outcome: Outcome | undefined
   readonly #log: TransferLog
@@ -43,7 +43,7 @@ export class TransferRun {
     return intentIdOf(this.id, this.progress.round)
   }
 
-  /** Names the transfer in the summaries of its steps. */
+  /** For the summaries of its steps. */
   get label(): string {
     const { sourceChain, targetChain, sequence } = this.transfer
     return `${sourceChain} → ${targetChain} #${sequence}`
@@ -53,23 +53,22 @@ export class TransferRun {
     return this.deadline !== undefined && Date.now() >= this.deadline
   }
 
-  /** The transfer is to end or to be parked as soon as none of its nonces can be mined. */
+  /** It ends or parks as soon as none of its nonces can be mined. */
   get ending(): boolean {
     return this.signals.cancelledBy !== undefined || this.overdue
   }
 
-  /** A signal asks for a try now. */
   get called(): boolean {
     return this.signals.woken || this.signals.cancelledBy !== undefined
   }
 
-  /** When the workflow began, ms since the epoch. Undefined once it has waited or tried. */
+  /** ms since the epoch. Undefined once it has waited or tried. */
   get freshSince(): number | undefined {
     const { round, waits: waited, timeline } = this.progress
     return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined
   }
 
-  /** When an operator last ordered a retry, ms since the epoch. */
+  /** ms since the epoch. */
   get retriedAt(): number | undefined {
     return this.progress.orders?.findLast(({ kind }) => kind === 'retry')?.at
   }
@@ -78,7 +77,7 @@ export class TransferRun {
     return statusOf(this.id, this.transfer, this.progress, this.#outcome)
   }
 
-  /** Moves to a state, and shows it in timeline, details, log and search attributes. */
+  /** Shows it in timeline, details, log and search attributes. */
   enter(state: TransferState, note: string, facts: StateFacts = {}): void {
     const { progress } = this
     const before = progress.state
@@ -92,7 +91,7 @@ export class TransferRun {
     writeAttributes(before, progress, facts)
   }
 
-  /** Enters `admitting` for a try that begins at step 1, or out of `parked`. */
+  /** Begins at step 1, or leaves `parked`. */
   enterTry(): void {
     const { state, underway, round } = this.progress
     if (state === 'parked' || (state !== 'admitting' && !underway)) this.enter('admitting', `round ${round}`)
@@ -116,7 +115,6 @@ export class TransferRun {
     return this.status()
   }
 
-  /** Records an operator's order. */
   note(kind: 'retry' | 'cancel' | 'expedite' | 'adopt', order: Order): void {
     this.progress.orders = withOrder(this.progress.orders, { kind, ...order, at: Date.now() })
     this.#show()
@@ -128,7 +126,7 @@ export class TransferRun {
     this.note('cancel', order)
   }
 
-  /** Wakes the transfer. @param onlyIfWaiting a gate has opened: a parked transfer stays parked */
+  /** `onlyIfWaiting`: a gate has opened, and a parked transfer stays parked. */
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
@@ -138,7 +136,7 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** Waits `ms`. A signal or the deadline ends the wait early: then true. @param what the reason, for the Web UI */
+  /** True: a signal or the deadline ended the wait. `what`: for the Web UI. */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -148,7 +146,7 @@ export class TransferRun {
     return woken
   }
 
-  /** The run is old or its history is long: continue as new at the next occasion. */
+  /** The run is old or its history is long. */
   get isDue(): boolean {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
   }
@@ -156,8 +154,7 @@ export class TransferRun {
   /** Call it only while no activity runs. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A versioned worker keeps a transfer until here. The next run takes the current version, so that no version lives
-    // for months.
+    // A versioned worker keeps a transfer until here, so that no version lives for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }

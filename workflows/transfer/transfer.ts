@@ -10,10 +10,7 @@ import { receiveSignals } from './signals.ts'
 import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
 
-/**
- * Tries one transfer until it is delivered, rejected, declined or cancelled (docs/concepts/lifecycle.md). Between tries
- * it waits or is parked.
- */
+/** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: TransferInput): Promise<TransferStatus> {
   let run: TransferRun | undefined
   return obeyingTemporalCancel(
@@ -34,7 +31,7 @@ async function tryUntilDone(run: TransferRun): Promise<TransferStatus> {
   }
 }
 
-/** Admit, broadcast, await finality. Undefined: no outcome yet. The next try goes on from `run.progress`. */
+/** Undefined: no outcome yet. The next try goes on from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
@@ -54,7 +51,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   const finality = await awaitFinality(run, included.finalInMs, { lane })
   if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
   if (finality.kind !== 'gone') return finality
-  // The block is gone. The next try follows the same nonce.
+  // The next try follows the same nonce.
   rollBackRound(run.progress)
   return undefined
 }

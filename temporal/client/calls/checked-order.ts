@@ -2,9 +2,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { type Order, orderLimits } from '../../../domain/order.ts'
 import { redactText } from '../../../observability/redact.ts'
 
-/**
- * Trims an order and redacts its reason, for a history. Throws INPUT_INVALID if name or reason is missing or too long.
- */
+/** Trims an order, redacts its reason. Throws INPUT_INVALID if name or reason is missing or too long. */
 export function checkedOrder({ by, reason }: Order): Order {
   return { by: checked('by', by), reason: redactText(checked('reason', reason)) }
 }

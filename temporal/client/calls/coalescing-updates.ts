@@ -6,22 +6,18 @@ import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Update, Response> {
-  /** Whether these requests fit into one update. A request that is too large goes alone. */
+  /** Whether these fit into one update. A request that is too large goes alone. */
   fits(requests: readonly Request[]): boolean
   /** Builds the update of these requests, once for all tries. */
   build(requests: readonly Request[]): Update
-  /** Sends an update. After an error it is sent again with the same id, unless the workflow refused it as malformed. */
+  /** After an error it is sent again with the same id, unless the workflow refused it as malformed. */
   send(update: Update, updateId: string): Promise<Response>
   /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void
-  /** Error code of the requests that are unanswered when this client is closed. */
+  /** Code of the requests that are unanswered at `close`. */
   readonly unreachable: ErrorCode
-  /** The workflow, for logs and errors. */
   readonly facts: Facts
-  /**
-   * Least time between the start of an update with these requests and the next one, ms. Requests that come in between
-   * share an update. The next update does not wait if this is absent, or if the waiting requests fill one.
-   */
+  /** Least time between an update with these requests and the next, ms. A full update does not wait. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -33,15 +29,10 @@ interface Asked<Request, Response> {
   reject(error: RelayerError): void
 }
 
-/** First and longest wait between tries, ms. */
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
-/**
- * Sends the updates of one process to one workflow, one at a time. All requests made during one update go into the
- * next. Each update is repeated until the workflow answers or this client is closed, whether a run ended or the server
- * is away.
- */
+/** Sends the updates of one process to one workflow, one at a time, each until the workflow answers or `close`. */
 export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Update, Response>
   readonly #process = randomBytes(4).toString('hex')
@@ -50,14 +41,13 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   #count = 0
   #busy = false
   #isOwed = false
-  /** Earliest start of the next update, ms since the process began. */
+  /** ms since the process began. */
   #nextAt = 0
 
   constructor(options: CoalescingOptions<Request, Update, Response>) {
     this.#options = options
   }
 
-  /** An update is under way or about to start. */
   get busy(): boolean {
     return this.#busy
   }
@@ -66,16 +56,11 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return this.#closing.signal.aborted
   }
 
-  /** An id that is unique among all processes and calls. */
   nextId(): string {
     return `${this.#process}-${++this.#count}`
   }
 
-  /**
-   * Resolves with the response, reduced to the answers to these requests, in their sequence. Undefined if `isStale` was
-   * true right before the update. Throws the code `unreachable` after `close`, and INTERNAL if the workflow refuses the
-   * update as malformed.
-   */
+  /** Undefined if stale right before the update. Throws `unreachable` after `close`, INTERNAL if it is malformed. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -92,7 +77,6 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     this.#wake()
   }
 
-  /** Fails all unanswered requests with the code `unreachable`. */
   close(): void {
     this.#closing.abort()
     for (const { reject } of this.#queue.splice(0)) reject(this.#unreachable())
@@ -128,14 +112,12 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     this.#busy = false
   }
 
-  /** Waits for the earliest start of the next update, or for `close`. */
   async #spaced(): Promise<void> {
     const waitMs = this.#nextAt - performance.now()
     const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
     if (waitMs > 0 && !isFull()) await pause(waitMs, this.#closing.signal)
   }
 
-  /** Takes as many requests as fit into an update, and drops stale ones. */
   #take(): Asked<Request, Response>[] {
     const taken: Asked<Request, Response>[] = []
     const requests: Request[] = []
@@ -152,7 +134,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return taken
   }
 
-  /** Every try has the same update id: within a run the server applies an update once, and repeats the answer. */
+  /** Every try has the same update id, which the server applies once per run. */
   async #deliver(update: Update): Promise<Response | RelayerError> {
     const { send, facts, logger } = this.#options
     const updateId = this.nextId()
@@ -176,7 +158,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return this.#unreachable()
   }
 
-  /** Rejects when this client is closed, since an update hangs while no worker serves its queue. */
+  /** An update hangs while no worker serves its queue. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

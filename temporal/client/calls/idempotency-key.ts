@@ -11,33 +11,26 @@ import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs, startUnlessTaken } from '../connection/errors.ts'
 
-/** A request with a key. */
 export interface KeyedRequest {
-  /** Sender, route and key. The same key of another sender is another key. */
+  /** Sender, route and key. */
   readonly key: readonly string[]
   /** Everything that the answer depends on. */
   readonly request: unknown
 }
 
-/** `first`: do the work, then call `answer` once. `answered`: the work was done before. */
+/** `first`: do the work, then call `answer` once. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
 /** Longest work on a request, ms. The API gives up guardian APIs sooner. */
 const workMs = 90_000
-/** The server ends the workflow after this even without a worker, so no key is taken for good. */
+/** The server ends the workflow even without a worker, so no key is taken for good. */
 const longestRun = '10 minutes'
-/** ms. */
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
-/**
- * Takes a key for a request, in Temporal, so that every process of the API knows it. The server keeps it as long as
- * closed workflows. Throws IDEMPOTENCY_KEY_REUSED (another request has it), IDEMPOTENCY_KEY_BUSY (the first request is
- * not finished), TEMPORAL_UNAVAILABLE.
- * @param waitMs how long a second request waits for the answer to the first
- */
+/** Takes a key for all processes. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE. */
 export async function claimKey(client: TemporalClient, { key, request }: KeyedRequest, waitMs = answerWaitMs): Promise<KeyClaim> {
   const id = idempotencyKeyId(sha256(JSON.stringify(key)))
   const mark = sha256(JSON.stringify(request))
@@ -47,7 +40,7 @@ export async function claimKey(client: TemporalClient, { key, request }: KeyedRe
   if (memo?.[requestMark] !== mark) throw new RelayerError('IDEMPOTENCY_KEY_REUSED')
   const kept = await within(client, waitMs, () => handle.result() as Promise<KeptAnswer>).catch(() => undefined)
   if (kept?.kind === 'answered') return kept
-  // The key is free again, unless another request was faster or the first one goes on.
+  // Free again, unless another request was faster or the first one goes on.
   const { status } = await within(client, serverTimeoutMs, () => handle.describe()).catch(rethrowAs({}))
   if (status.name !== 'RUNNING' && (await start(client, id, mark, 'ALLOW_DUPLICATE'))) return first(client, id)
   throw new RelayerError('IDEMPOTENCY_KEY_BUSY')

@@ -2,10 +2,7 @@ import { QueryNotRegisteredError } from '@temporalio/client'
 import type { QueryDefinition } from '@temporalio/common'
 import type { TemporalClient } from '../connection/client.ts'
 
-/**
- * Queries a workflow of the queue `ledger`. If no worker can replay it, sends a signal without a handler: its task
- * fails, which recovery finds in the history. A failed query leaves nothing there. Throws what the query throws.
- */
+/** If no worker can replay it, a signal makes its task fail, for recovery to find. Throws as the query. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   try {
     return await client.workflow.getHandle(workflowId).query(query)
@@ -16,7 +13,7 @@ export async function queryOrWake<Result>(client: TemporalClient, workflowId: st
   }
 }
 
-/** Sends no signal while a task is pending: one is enough for all processes. */
+/** One pending task is enough for all processes. */
 async function wake(client: TemporalClient, workflowId: string): Promise<void> {
   const handle = client.workflow.getHandle(workflowId)
   const { status, raw } = await handle.describe()

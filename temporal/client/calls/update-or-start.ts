@@ -7,26 +7,21 @@ import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
 
-/** A workflow of the queue `ledger`. */
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Makes the input of the first run. Absent: the workflow must be there. */
+  /** Absent: the workflow must be there. */
   readonly begin?: (() => unknown) | undefined
   /** For the Web UI. */
   readonly summary: string
   readonly updateId?: string | undefined
 }
 
-/** Longest wait for an operator's order, ms. */
 export const orderTimeoutMs = 10_000
-/** Wait for the next run after one that is full, ms. It takes a task or two. */
+/** Wait for the next run after a full one, ms. */
 const betweenRunsMs = 100
 
-/**
- * Sends an update to a workflow, and starts the workflow if it is not there. The server answers a repeated update id
- * without applying it again. Throws what the Temporal client and `begin` throw.
- */
+/** Sends an update; starts the workflow if needed. A repeated update id is applied once. Throws the client's errors. */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
   update: UpdateDefinition<Result, Args>,
@@ -50,10 +45,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/**
- * Sends an operator's update, and repeats it while the run is full. Throws INPUT_INVALID for a malformed update, and as
- * `fromTemporal`.
- */
+/** Repeats an operator's update while the run is full. Throws INPUT_INVALID if malformed, and as `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

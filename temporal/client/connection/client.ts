@@ -1,21 +1,14 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream-names.ts'
 
-/**
- * A client of one namespace. Only `temporal/client` calls the SDK's methods, catches its errors or names its types. A
- * function of this folder throws what the Temporal client throws, unless its docstring names codes.
- */
+/** Client of one namespace. Only `temporal/client` calls the SDK. Functions without named codes throw its errors. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
-/**
- * Ends all calls of `work` with an error after `timeoutMs`. Without a limit they wait until a worker, or the server,
- * answers.
- */
+/** Ends all calls of `work` with an error after `timeoutMs`. Without a limit they wait for an answer. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + timeoutMs, work)
 }
 
-/** The runs that match a visibility query and are wanted, at most `most`. */
 export async function listWorkflows(
   client: TemporalClient,
   query: string,
@@ -29,7 +22,7 @@ export async function listWorkflows(
   return found
 }
 
-/** The runs that match a visibility query, of which there may be many. Each page has its own deadline. */
+/** All runs that match a visibility query. Each page has its own deadline. */
 export async function* eachByPage(
   client: TemporalClient,
   query: string,
@@ -50,7 +43,6 @@ export async function listByPage(client: TemporalClient, query: string, pageTime
   return found
 }
 
-/** Compares for a sort by start, the newest first. */
 export function newestFirst(a: WorkflowExecutionInfo, b: WorkflowExecutionInfo): number {
   return b.startTime.getTime() - a.startTime.getTime()
 }

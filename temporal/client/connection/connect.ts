@@ -20,9 +20,8 @@ const connectTimeoutMs = 5_000
 interface ClientOptions {
   readonly codec: PayloadCodec
   readonly streamNames?: StreamNames | undefined
-  /** Absent: started workflows have the default time-outs. */
+  /** Absent: default time-outs. */
   readonly failover?: FailoverSettings | undefined
-  /** Writes the trace of a call into its headers. */
   readonly tracing?: WorkflowClientInterceptor | undefined
 }
 
@@ -40,10 +39,7 @@ export function createTemporalClient(
   return Object.assign(client, { streamNames })
 }
 
-/**
- * Runs `use` with a client of a new connection, and closes the connection. Throws what `probeTemporal` throws,
- * ENCRYPTION_KEY, and TEMPORAL_PERMISSION also for a call in `use`.
- */
+/** Runs `use` on a new connection. Throws as `probeTemporal`, ENCRYPTION_KEY, TEMPORAL_PERMISSION. */
 export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly failover?: FailoverSettings },
   use: (client: TemporalClient) => Promise<Result>,
@@ -63,24 +59,24 @@ export async function withTemporalClient<Result>(
   }
 }
 
-/** Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE and the codes of rejected credentials. */
+/** The caller closes it. Throws TEMPORAL_UNAVAILABLE and the codes of rejected credentials. */
 export async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
   const credentials = readCredentials(target)
-  // gRPC alone would try until its deadline and not report the reason.
+  // gRPC alone would not report the reason.
   await checkHandshake(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
   try {
     return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout, interceptors: retries() })
   } catch (cause) {
-    // The call reads the server's capabilities, which every accepted key may read.
+    // Every accepted key may read the server's capabilities.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, { address: target.address }, cause)
     throw await connectionError(target, credentials, cause)
   }
 }
 
-/** A server that answers. Its methods throw the server's errors. */
+/** Its methods throw the server's errors. */
 export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
 
-/** Connects to a server. Throws what `withTemporalClient` throws. */
+/** Throws what `withTemporalClient` throws. */
 export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs: number) {
   const { namespace } = target
   const connection = await openConnection(target, connectTimeoutMs)
@@ -88,7 +84,7 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
   return {
     /** Undefined: the server does not report it. */
     version: async () => (await workflowService.getSystemInfo({})).serverVersion ?? undefined,
-    /** How long the namespace keeps closed workflows, hours. Undefined: there is no such namespace. */
+    /** Hours. Undefined: there is no such namespace. */
     async retentionHours() {
       try {
         const { config } = await workflowService.describeNamespace({ namespace })
@@ -98,10 +94,7 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
         throw error
       }
     },
-    /**
-     * Names of Portage's search attributes that the namespace lacks. Undefined: the server refuses the call, as
-     * Temporal Cloud does.
-     */
+    /** Undefined: the server refuses the call, as Temporal Cloud does. */
     async missingSearchAttributes() {
       const listed = await operatorService.listSearchAttributes({ namespace }).catch((error: unknown) => {
         if (refusalCode(error)) return undefined

@@ -2,21 +2,16 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { CredentialSource, TemporalAccess, TlsSettings } from '../../../domain/temporal-access.ts'
 
-/** The client's credentials, read and checked. */
 export interface TemporalCredentials {
   readonly tls?: {
     readonly serverName?: string | undefined
     readonly ca?: Buffer
-    /** The client's certificate and key. */
     readonly pair?: { readonly certificate: Buffer; readonly key: Buffer }
   }
   readonly apiKey?: string
 }
 
-/**
- * Reads the credentials of a target. Throws TEMPORAL_CREDENTIALS: a file is unreadable, is no PEM, has expired, or key
- * and certificate do not match.
- */
+/** Throws TEMPORAL_CREDENTIALS: a file is unreadable, no PEM or expired, or key and certificate do not match. */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }
@@ -39,7 +34,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   }
 }
 
-/** When a JWT API key expires, ms since the epoch. Undefined: it has no expiry, or is no JWT. */
+/** ms since the epoch. Undefined: it has no expiry, or is no JWT. */
 export function apiKeyExpiry(apiKey: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown } | null
@@ -66,7 +61,7 @@ function readPair(certificate: CredentialSource | undefined, key: CredentialSour
   try {
     privateKey = createPrivateKey(keyText)
   } catch {
-    // The cause is left out, since it may quote the key.
+    // The cause may quote the key.
     throw unusable('our private key is not an unencrypted PEM private key', key)
   }
   if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key is not that of our certificate', key)

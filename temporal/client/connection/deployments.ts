@@ -2,38 +2,30 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal } from './errors.ts'
 
-/** A version of the workers' code. */
 export interface DeploymentVersion {
   readonly deploymentName: string
   readonly buildId: string
 }
 
-/**
- * `inactive`: its workers poll and get nothing. `current`: gets everything new. `ramping`: gets a part of it.
- * `draining`: gets only transfers that began with it. `drained`: has no open transfer.
- */
+/** `inactive`: gets nothing. `ramping`: a part of the new work. `draining`: only transfers that began with it. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export interface DeploymentStatus {
   readonly deploymentName: string
-  /** Gets new work that is not ramping. Undefined: workers without a version get it. */
+  /** Undefined: workers without a version get new work. */
   readonly current?: string
-  /** Gets this percentage of new work. */
   readonly ramping?: { readonly buildId: string; readonly percent: number }
   /** Newest first. */
   readonly versions: readonly { readonly buildId: string; readonly status: VersionStatus; readonly createdAt: string }[]
 }
 
-/** In the sequence of WorkerDeploymentVersionStatus in Temporal's API. */
+/** In the sequence of WorkerDeploymentVersionStatus. */
 const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
 const answerMs = 10_000
 /** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
 
-/**
- * The versions of a deployment. No versions: no worker of it has polled yet. Throws TEMPORAL_UNAVAILABLE, and as
- * `fromTemporal`.
- */
+/** No versions: no worker has polled yet. Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`. */
 export async function describeDeployment(client: TemporalClient, deploymentName: string): Promise<DeploymentStatus> {
   const { namespace } = client.options
   try {
@@ -60,7 +52,6 @@ export async function describeDeployment(client: TemporalClient, deploymentName:
   }
 }
 
-/** The status of one version. */
 export async function versionStatus(client: TemporalClient, version: DeploymentVersion): Promise<VersionStatus> {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
@@ -75,18 +66,13 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
 }
 
 export interface Promotion extends DeploymentVersion {
-  /** Percentage of new work. Undefined: all of it, and what can move does so at its next task. */
+  /** Undefined: all new work, and open work moves at its next task. */
   readonly percent?: number | undefined
-  /** Promote even if no worker of this version polls a queue that the current one serves. */
   readonly ignoreMissingQueues?: boolean | undefined
-  /** Author of the order. */
   readonly by: string
 }
 
-/**
- * Gives a version new work. Safe to repeat. Throws INPUT_INVALID if the server refuses (no worker of the version has
- * polled, a queue has none), and as `fromTemporal`.
- */
+/** Gives a version new work. Safe to repeat. Throws INPUT_INVALID if the server refuses, and as `fromTemporal`. */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent, ignoreMissingQueues = false, by } = promotion
   const { namespace } = client.options

@@ -1,17 +1,13 @@
 import { catalogue } from '../../../domain/catalogue/catalogue.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 
-/** A weakness of the connection to Temporal, and its remedy. */
 export interface Exposure {
   readonly code: 'TEMPORAL_OPEN' | 'PAYLOADS_PLAIN'
   readonly what: string
   readonly remedy: string
 }
 
-/**
- * Warns of plain payloads, which anyone with Temporal's database, a copy of it, or its network can read. Undefined:
- * they are encrypted, or stay on this machine.
- */
+/** Warns of plain payloads that others can read. Undefined: encrypted, or they stay on this machine. */
 export function payloadExposure({ address, encryption }: TemporalAccess): Exposure | undefined {
   if (encryption || /^(127\.|localhost:|\[::1\])/.test(address)) return undefined
   return {

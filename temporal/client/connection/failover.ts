@@ -5,14 +5,13 @@ import { defaultFailoverTimes, type FailoverTimes } from '../../contracts/failov
 /** The server's default, s. */
 const defaultWorkflowTaskSeconds = 10
 
-/** As in the config's `worker`. */
 export interface FailoverSettings {
   readonly workflowTaskSeconds: number
   readonly heartbeatSeconds: number
   readonly laneTaskSeconds: number
 }
 
-/** Gives every workflow that a client starts the configured time-outs. Default values are left out. */
+/** Gives started workflows the configured time-outs, unless they are the defaults. */
 export function failoverInterceptor(settings: FailoverSettings): WorkflowClientInterceptor {
   const failover: FailoverTimes = { heartbeatMs: settings.heartbeatSeconds * 1_000, laneTaskMs: settings.laneTaskSeconds * 1_000 }
   const isDefault = failover.heartbeatMs === defaultFailoverTimes.heartbeatMs && failover.laneTaskMs === defaultFailoverTimes.laneTaskMs

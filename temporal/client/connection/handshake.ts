@@ -6,7 +6,6 @@ import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import type { TemporalCredentials } from './credentials.ts'
 import { detailOf } from './errors.ts'
 
-/** Longest wait for a TLS handshake, ms. */
 const tlsTimeoutMs = 2_000
 
 export interface HandshakeOptions {
@@ -15,17 +14,13 @@ export interface HandshakeOptions {
   readonly facts: Facts
 }
 
-/**
- * Start of an HTTP/2 client: the preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with
- * its own SETTINGS.
- */
+/** HTTP/2 preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with its own SETTINGS. */
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
 /**
- * Opens a connection as gRPC does, waits for the server's first frame, and closes it. The SDK's connections do not
- * report why they failed. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
- * TEMPORAL_CERTIFICATE_REFUSED.
+ * The SDK does not report why a connection failed. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
+ * TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
   { address }: TemporalAccess,
@@ -38,7 +33,7 @@ export async function checkHandshake(
     stage.handshakeDone = true
     socket.write(preface)
   })
-  // An idle time-out would not end on a server that sends a byte now and then.
+  // An idle time-out never ends on a server that drips bytes.
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
   try {
@@ -75,15 +70,12 @@ function plain(message: string): string {
   return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim()
 }
 
-/** Codes of OpenSSL and Node for a server certificate that the client rejects. */
+/** Codes of OpenSSL and Node for a rejected server certificate. */
 const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)/
-/** Alerts of a server that rejects the client's certificate (RFC 8446 section 6.2). */
+/** Alerts for a rejected client certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/**
- * @param handshakeDone on the client's side. In TLS 1.3 a server checks the client's certificate after that, and may
- * close before its alert is read
- */
+/** In TLS 1.3 a server checks our certificate after `handshakeDone`, and may close before its alert is read. */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -102,7 +94,7 @@ async function speaksTls(address: string): Promise<boolean> {
     await once(socket, 'secureConnect')
     return true
   } catch (error) {
-    // A server that wants a certificate, or accepts no cipher of ours, sends a TLS alert.
+    // A server that wants a certificate or another cipher sends a TLS alert.
     return error instanceof Error && /\balert\b/i.test(error.message)
   } finally {
     socket.destroy()

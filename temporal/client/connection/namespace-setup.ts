@@ -6,24 +6,21 @@ import { openConnection } from './connect.ts'
 import { fromTemporal, isNamespaceMissing, refusalCode } from './errors.ts'
 
 export interface NamespaceSetupOptions {
-  /** How long a new namespace keeps closed workflows, hours. */
+  /** Of a new namespace. */
   readonly retentionHours: number
-  /** How long the server may take to know new names, ms. Default: 30 s. Its cache of namespaces is up to 10 s old. */
+  /** For the server to know new names, ms. Default: 30 s. Its cache of namespaces is up to 10 s old. */
   readonly timeoutMs?: number
 }
 
-/** State of the namespace after the set-up. `made`: by the set-up. */
+/** `made`: by the set-up. */
 export interface NamespaceSetup {
   readonly namespace: { readonly name: string; readonly made: boolean; readonly retentionHours: number }
   readonly searchAttributes: {
     readonly made: readonly string[]
     readonly present: readonly string[]
-    /** Not of type Keyword. Portage's queries fail with them, and a server cannot change a type. */
+    /** Not of type Keyword, which breaks queries. A server cannot change a type. */
     readonly wrongType: readonly string[]
-    /**
-     * Missing, and the server refuses this call: Temporal Cloud does, and so does any server for an API key without the
-     * role admin.
-     */
+    /** Missing, and the server refuses the call: Temporal Cloud, or an API key without the role admin. */
     readonly refused: readonly string[]
   }
 }
@@ -34,11 +31,7 @@ const hour = 3_600
 const pauseMs = 250
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/**
- * Makes the namespace and Portage's search attributes where they are missing, and changes nothing else. Resolves once
- * the server knows them. Throws as `openConnection`, TEMPORAL_PERMISSION if the server refuses to make the namespace,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Resolves once the server knows all. Throws as `openConnection`, TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE. */
 export async function setUpNamespace(target: TemporalAccess, options: NamespaceSetupOptions): Promise<NamespaceSetup> {
   const { retentionHours, timeoutMs = 30_000 } = options
   const { address, namespace } = target
@@ -71,7 +64,7 @@ async function makeNamespace(
     if (!isNamespaceMissing(error)) throw error
   }
   const seconds = retentionHours * hour
-  // The gRPC client takes a number here. The generated type is a Long.
+  // A number works here. The generated type is a Long.
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: seconds as never } })
   return { name: namespace, made: true, retentionHours: await known() }
 }
@@ -80,7 +73,7 @@ type Attributes = NamespaceSetup['searchAttributes']
 
 async function makeAttributes(connection: Connection, namespace: string, deadline: number): Promise<Attributes> {
   const { operatorService } = connection
-  /** The type of each attribute, as a number of Temporal's API. Undefined: the server refuses the call. */
+  /** Numbers of Temporal's API. Undefined: the server refuses the call. */
   const listed = async (): Promise<Record<string, number> | undefined> => {
     const answer = await whenKnown(() => operatorService.listSearchAttributes({ namespace }), deadline).catch((error: unknown) => {
       if (refusalCode(error)) return undefined
@@ -111,7 +104,7 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
   return { made: missing, present, wrongType, refused: [] }
 }
 
-/** Repeats a call while the server's cache of namespaces lacks the new one. */
+/** The server's cache of namespaces may lack the new one. */
 async function whenKnown<Answer>(call: () => Promise<Answer>, deadline: number): Promise<Answer> {
   for (;;) {
     try {

@@ -10,17 +10,17 @@ import type { TemporalClient } from './client.ts'
 
 type Failure = Parameters<typeof decodeOptionalFailureToOptionalError>[1]
 
-/** Decodes the first payload of a workflow. Throws what the codec and the SDK's converter throw. */
+/** Throws what the codec and the SDK's converter throw. */
 export function decodeFirst<Value>(client: TemporalClient, workflowId: string, payloads: readonly Payload[]): Promise<Value> {
   return decodeFromPayloadsAtIndex<Value>(client.options.loadedDataConverter, 0, [...payloads], contextOf(client, workflowId))
 }
 
-/** Encodes arguments for workflows that the server selects, bound to none of them. */
+/** For workflows that the server selects: bound to none of them. */
 export async function encodeForMany(client: TemporalClient, ...values: readonly unknown[]): Promise<Payload[]> {
   return (await encodeToPayloads(client.options.loadedDataConverter, ...values)) ?? []
 }
 
-/** The message of a failure in a history. Its plain part, if it cannot be decrypted. */
+/** Its plain part, if it cannot be decrypted. */
 export async function failureMessage(client: TemporalClient, workflowId: string, failure: Failure): Promise<string> {
   const decoded = decodeOptionalFailureToOptionalError(client.options.loadedDataConverter, failure, contextOf(client, workflowId))
   const error = await decoded.catch(() => undefined)

@@ -7,23 +7,22 @@ import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
 import { checkHandshake } from './handshake.ts'
 import { retries } from './retries.ts'
 
-/** Longest wait for each step of a probe, ms. */
+/** For each step, ms. */
 const answerTimeoutMs = 5_000
-/** No workflow has this id. A signal to it changes nothing, and shows whether writing is permitted. */
+/** No workflow has this id: a signal to it only shows whether writing is permitted. */
 const noWorkflow = 'portage-permission-check'
 
 export interface ProbeOptions {
   readonly stopping?: AbortSignal | undefined
   readonly timeoutMs?: number
-  /** Also check the permission to write, which workers and orders need. */
+  /** Workers and orders need it. */
   readonly writes?: boolean
 }
 
 /**
- * Checks that a Temporal server answers, that both sides accept each other, and that the namespace exists and may be
- * used. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED,
- * TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED, TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. All are retriable, since the
- * server, a file, a permission or the namespace may come later.
+ * Checks server, credentials and namespace. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
+ * TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED,
+ * TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. All are retriable.
  */
 export async function probeTemporal(
   target: TemporalAccess,
@@ -32,13 +31,13 @@ export async function probeTemporal(
   const { address, namespace } = target
   const facts = { address, namespace }
   const credentials = readCredentials(target)
-  // gRPC alone would try until its deadline and not report the reason.
+  // gRPC alone would not report the reason.
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
   const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
   const { workflowService } = connection
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
   try {
-    // The server answers this call for every accepted key.
+    // Allowed for every accepted key.
     await ask(() => workflowService.getSystemInfo({})).catch(refuseKey(credentials, facts))
     await ask(() => workflowService.describeNamespace({ namespace }))
     if (writes) await ask(() => mayWrite(connection, namespace))
@@ -51,7 +50,7 @@ export async function probeTemporal(
   }
 }
 
-/** Throws the server's error if it does not let the client write. */
+/** Throws the server's error. */
 async function mayWrite({ workflowService }: Connection, namespace: string): Promise<void> {
   await workflowService
     .signalWorkflowExecution({ namespace, workflowExecution: { workflowId: noWorkflow }, signalName: noWorkflow })
@@ -60,7 +59,7 @@ async function mayWrite({ workflowService }: Connection, namespace: string): Pro
     })
 }
 
-/** For `catch` after a call that needs no permission, so that a refusal concerns the key. */
+/** For `catch` after a call that needs no permission, so a refusal concerns the key. */
 function refuseKey(credentials: TemporalCredentials, facts: Facts) {
   return (error: unknown): never => {
     if (!refusalCode(error) || credentials.apiKey === undefined) throw error
@@ -68,20 +67,18 @@ function refuseKey(credentials: TemporalCredentials, facts: Facts) {
   }
 }
 
-/** The error of a rejected API key. */
 export function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError {
   const expiry = apiKeyExpiry(apiKey)
   const detail = expiry !== undefined && expiry < Date.now() ? `it expired at ${new Date(expiry).toISOString()}` : undefined
   return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
-/** Checks that the server answers for the client's namespace. */
 export async function checkNamespace(client: TemporalClient, timeoutMs: number): Promise<void> {
   const { namespace } = client.options
   await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
 }
 
-/** The error of a connection, or of its first call, as precise as a handshake can make it. */
+/** As precise as a handshake can make it. */
 export async function connectionError(
   target: TemporalAccess,
   credentials: TemporalCredentials,

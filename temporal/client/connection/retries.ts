@@ -7,10 +7,7 @@ type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['
 /** gRPC's CANCELLED, which is not retried. */
 const cancelled = 1
 
-/**
- * gRPC interceptors. The SDK retries calls by a timer. A retry on a closed connection would throw in that timer and end
- * the process, so it is cancelled instead. A first try throws to its caller.
- */
+/** The SDK retries by a timer. On a closed connection that would end the process, so the retry is cancelled. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

@@ -7,11 +7,9 @@ import { running } from '../transfers/transfer-queries.ts'
 const serverTimeoutMs = 10_000
 const queryTimeoutMs = 5_000
 
-/** A batch or an operator transaction of a lane. */
 export interface LaneWorkflow<Status> {
-  /** Workflow id. */
   readonly id: string
-  /** Temporal's status: RUNNING, FAILED, TERMINATED and so on. */
+  /** Temporal's: RUNNING, FAILED and so on. */
   readonly execution: string
   /** ISO 8601. */
   readonly startedAt: string
@@ -20,7 +18,7 @@ export interface LaneWorkflow<Status> {
   readonly status: Status | undefined
 }
 
-/** The running workflows and `closed` ended ones with their status, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/** Running ones and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,
@@ -33,7 +31,7 @@ export function listLaneWorkflows<Status>(
   const read = async ({ workflowId: id, runId, status: execution, startTime, memo }: WorkflowExecutionInfo) => {
     const handle = client.workflow.getHandle(id, runId)
     const ask = () => (execution.name === 'COMPLETED' ? (handle.result() as Promise<Status>) : handle.query(statusQuery))
-    // One workflow that does not answer must not hide the others.
+    // A silent workflow must not hide the others.
     const status = await within(client, queryTimeoutMs, ask).catch(() => undefined)
     return { id, execution: execution.name, startedAt: startTime.toISOString(), memo, status }
   }

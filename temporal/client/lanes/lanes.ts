@@ -27,10 +27,7 @@ import { updateOrStart } from '../calls/update-or-start.ts'
 const queryTimeoutMs = 5_000
 const orderTimeoutMs = 10_000
 
-/**
- * Sends an update to a lane's ledger. Only this function starts a ledger, with `start`. Throws what the Temporal client
- * throws: `isGone` if there is no ledger and no `start`. Every other error means "try again".
- */
+/** Only this function starts a ledger, with `start`. `isGone`: there is none, and no `start`. Else: try again. */
 export function applyToLane(
   client: TemporalClient,
   lane: LaneId,
@@ -46,17 +43,17 @@ export function applyToLane(
   })
 }
 
-/** The state of a lane's ledger. Costs no history. */
+/** Costs no history. */
 export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return unpaged(await queryPagedLane(client, lane))
 }
 
-/** Like `queryLane` with entries in pages, for callers that need no single entry. */
+/** With entries in pages, for callers that need no single entry. */
 export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** The state of a ledger for people, within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** For people, within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
@@ -65,7 +62,7 @@ export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneStat
   })
 }
 
-/** The lanes with a running ledger. Throws TEMPORAL_UNAVAILABLE. */
+/** Throws TEMPORAL_UNAVAILABLE. */
 export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
   const prefix = laneWorkflowId('')
   // A run of this type under another id is no ledger.
@@ -74,11 +71,7 @@ export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>>
   return new Set(runs.map(({ workflowId }) => workflowId.slice(prefix.length)))
 }
 
-/**
- * The lanes of a filter: one lane, or all configured and running lanes of an address. Undefined: no filter. Throws
- * TEMPORAL_UNAVAILABLE.
- * @param filter.sender lower case
- */
+/** Lanes of a filter (`sender`: lower case). Undefined: no filter. Throws TEMPORAL_UNAVAILABLE. */
 export async function lanesOfFilter(
   client: TemporalClient,
   configured: readonly LaneId[],
@@ -90,10 +83,10 @@ export async function lanesOfFilter(
   return known.filter((one) => laneAddress(one) === sender)
 }
 
-/** An order to a lane as a signal, which Temporal keeps while no worker serves the ledger. */
+/** Signals, which Temporal keeps while no worker serves the ledger. */
 export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 
-/** Signals a mode to a lane. Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, order: Order): Promise<void> {
   const handle = client.workflow.getHandle(laneWorkflowId(lane))
   await handle.signal(modeSignals[mode], { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
@@ -107,10 +100,10 @@ const modeSignals = {
   activate: activateSignal,
 } as const
 
-/** An order to a ledger as an update, which has an answer. */
+/** Updates, which have an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
-/** Gives a ledger an order. Throws INPUT_INVALID with the ledger's reason, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Throws INPUT_INVALID with the ledger's reason, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
   const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
@@ -120,7 +113,7 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   return view
 }
 
-/** Whether a worker with the lane's key polls its queue. */
+/** Whether a worker with the lane's key polls. */
 export async function isLanePolled(client: TemporalClient, lane: LaneId): Promise<boolean> {
   return (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
 }

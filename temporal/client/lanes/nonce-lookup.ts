@@ -10,25 +10,19 @@ import { queryBatch } from '../transfers/batches.ts'
 import type { TransferFilter } from '../transfers/transfer-list.ts'
 import { readLane } from './lanes.ts'
 
-/** Most owners that are queried for hashes, those of the lowest nonces. */
+/** Owners of the lowest nonces that are queried for hashes. */
 const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
 
-/**
- * The status of a nonce's owner. Transfers keep every transaction; operator transactions and batches keep the one in a
- * block.
- */
+/** Operator transactions and batches keep only the transaction in a block. */
 interface OwnerStatus {
   readonly transactions?: readonly TransferTransaction[]
   readonly nonce?: number
   readonly txHash?: string
 }
 
-/**
- * The hash of the newest transaction of each nonce, as its owner knows it: the ledger keeps no hashes. The hash of a
- * transaction that was just signed may be missing. Never throws.
- */
+/** Newest hash of each nonce, from its owner: the ledger keeps none. A fresh one may be missing. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -44,13 +38,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/**
- * A filter for the transfers that use a nonce of a lane. The ledger knows them until the nonce is final; after that
- * only the chain does. Matches nothing where neither knows one. Throws LANE_NOT_FOUND, LANE_UNREACHABLE,
- * TEMPORAL_UNAVAILABLE.
- * @param minedHash reads the hash of the transaction that used the nonce; called only if the ledger does not have the
- * nonce
- */
+/** `minedHash` is for nonces that the ledger lacks. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

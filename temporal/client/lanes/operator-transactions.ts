@@ -19,27 +19,18 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 import { fromTemporal, ifGone, isAlreadyStarted, isGone, rethrowAs } from '../connection/errors.ts'
 import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
 
-/** Longest wait for the server, ms. */
 const recordMs = 10_000
-/** Longest wait for a worker's answer, ms. */
 const queryMs = 5_000
 
-/** An operator transaction of a lane. */
 export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
 
-/**
- * The operator transactions of a lane, newest first: all that run, and `closed` that have ended. Throws
- * TEMPORAL_UNAVAILABLE.
- */
+/** Newest first: all that run, and `closed` ended ones. Throws TEMPORAL_UNAVAILABLE. */
 export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
   const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/**
- * Completes the id of an operator transaction from its end. Throws INPUT_INVALID (none, or several),
- * TEMPORAL_UNAVAILABLE.
- */
+/** Completes an id from its end. Throws INPUT_INVALID (none, or several), TEMPORAL_UNAVAILABLE. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -54,12 +45,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/**
- * Starts an operator transaction and resolves with its id. Throws INPUT_INVALID (no name or reason),
- * TEMPORAL_UNAVAILABLE.
- * @param key idempotency key of the request. A repetition by the same person starts nothing, even if the first process
- * died before its answer
- */
+/** `key`: a repetition by the same person starts nothing. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -84,18 +70,14 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** Waits for the end. Throws INPUT_INVALID if there is no such transaction, TEMPORAL_UNAVAILABLE. */
+/** Throws INPUT_INVALID if there is no such transaction, TEMPORAL_UNAVAILABLE. */
 export function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {
   return (client.workflow.getHandle(id).result() as Promise<OperatorTransactionStatus>).catch(unknownOr(id))
 }
 
-/** Polling interval, ms. */
 const pollMs = 2_000
 
-/**
- * Waits for the end, and reports each change of the reason for the wait. Throws INPUT_INVALID if there is no such
- * transaction, TEMPORAL_UNAVAILABLE.
- */
+/** Reports each change of the reason for the wait. Throws INPUT_INVALID (none), TEMPORAL_UNAVAILABLE. */
 export async function followOperatorTransaction(
   client: TemporalClient,
   id: string,
@@ -119,10 +101,7 @@ async function reasonOfWait(client: TemporalClient, id: string): Promise<string>
   )
 }
 
-/**
- * Cancels an operator transaction. A nonce in flight gets the lane's no-op. Throws INPUT_INVALID (no such transaction,
- * or it has ended), TEMPORAL_UNAVAILABLE.
- */
+/** A nonce in flight gets the lane's no-op. Throws INPUT_INVALID (none, or ended), TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
@@ -132,10 +111,7 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
-/**
- * Records the hash of a signed transaction with its operator transaction. Call it before the transaction is sent. Does
- * nothing for other intents, whose contracts make their effect single, and after the end. Throws TEMPORAL_UNAVAILABLE.
- */
+/** Call it before the transaction is sent. Does nothing for other intents. Throws TEMPORAL_UNAVAILABLE. */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
   if (!id.startsWith(operatorTransactionPrefix)) return

@@ -11,39 +11,29 @@ import { readSettings } from './settings.ts'
 import { listStreamNames, queryStream } from '../streams/streams.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** The kinds of things that orders change. */
 export const orderSubjects = ['settings', 'lane', 'stream', 'receiver', 'transfer', 'operator transaction'] as const
 type Subject = (typeof orderSubjects)[number]
 
-/** The orders that one workflow keeps. */
 export interface KeptOrders {
   readonly subject: Subject
-  /** Id of the lane, stream, receiver or workflow; `settings` for the settings. */
+  /** Of the lane, stream, receiver or workflow; `settings` for the settings. */
   readonly id: string
   /** The oldest first. */
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
   /** Older ones may have been dropped. */
   readonly isFull: boolean
-  /** No answer, or an unreadable one: `orders` is empty. */
+  /** No answer, or an unreadable one. */
   readonly unread?: true
 }
 
 /** Limits of domain/order.ts and domain/settings. */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
-/** Workflows that are asked at once. */
 const atOnce = 8
-/**
- * Time limit for asking transfers, and again for operator transactions, ms. The rest counts as unread, since anyone who
- * reaches Temporal can start many.
- */
+/** For transfers, and again for operator transactions, ms. Anyone who reaches Temporal can start many. */
 const askedMs = 60_000
 
-/**
- * The orders of lanes, streams, notifiers, settings, running transfers, and operator transactions that run or closed
- * since `since` (ms since the epoch). Throws TEMPORAL_UNAVAILABLE and the like.
- * @param of the kinds to ask; transfers are asked one by one
- */
+/** Operator transactions: those that run or closed since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const found: KeptOrders[] = []
   const wants = (subject: Subject) => of.includes(subject)
@@ -68,7 +58,7 @@ async function ofSettings(client: TemporalClient): Promise<KeptOrders> {
   return { subject: 'settings', id: 'settings', orders, isFull: audit.length >= keptSettings }
 }
 
-/** One workflow that does not answer must not hide the orders of the others. */
+/** A silent workflow must not hide the others. */
 async function unlessSilent(subject: KeptOrders['subject'], id: string, read: () => Promise<KeptOrders>): Promise<KeptOrders> {
   try {
     return await read()
@@ -86,7 +76,7 @@ function keptBy(subject: 'lane' | 'stream' | 'receiver' | 'transfer', id: string
   return { subject, id, orders, isFull: orders.length >= kept }
 }
 
-/** Running transfers only: the archive has the others. */
+/** The archive has the ended ones. */
 async function ofTransfers(client: TemporalClient): Promise<KeptOrders[]> {
   const ask = (id: string, runId: string): Promise<TransferStatus> => client.workflow.getHandle(id, runId).query(statusQuery)
   const { found, unread } = await each(client, transfersWith({}, running), ask)
@@ -123,7 +113,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
   return [...answered, ...unread.map((id) => unreadOf('operator transaction', id))]
 }
 
-/** The status of each run. Leaves out runs that ended in the meantime. */
+/** Leaves out runs that ended meanwhile. */
 async function each<Status extends object>(
   client: TemporalClient,
   query: string,

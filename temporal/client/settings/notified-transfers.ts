@@ -5,10 +5,7 @@ import { eachByPage, type TemporalClient, within } from '../connection/client.ts
 import { isPlausibleTransfer, reversalIn } from '../visibility/plausible-runs.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/**
- * A transfer of Temporal's list that receivers are notified of. Anyone who reaches Temporal chooses ids and attributes
- * of runs, so runs that cannot be Portage's are left out.
- */
+/** A transfer for receivers. Runs that cannot be Portage's are left out: anyone on Temporal chooses their ids. */
 export interface NotifiedTransfer {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
@@ -19,26 +16,25 @@ export interface NotifiedTransfer {
   readonly targetChain?: string | undefined
   readonly lane?: string | undefined
   readonly txHash?: string | undefined
-  /** ms since the epoch by Temporal's clock; 0 while it runs. */
+  /** ms since the epoch; 0 while it runs. */
   readonly closedAt: number
-  /** When it happened, ms since the epoch. A reversal is as old as its record. */
+  /** ms since the epoch. A reversal is as old as its record. */
   readonly at: number
 }
 
-/** Which transfers are listed. */
 export interface NotifiedPeriod {
   readonly delivered: boolean
   readonly reversed: boolean
-  /** Closed then or later, ms since the epoch. */
+  /** ms since the epoch, inclusive. */
   readonly from: number
-  /** Closed before then, ms since the epoch. Absent: until now. */
+  /** ms since the epoch, exclusive. Absent: now. */
   readonly to?: number | undefined
 }
 
 const pageSize = 500
 const pageTimeoutMs = 10_000
 
-/** Conditions of a filter for the server's query. The values are names of the config. */
+/** The values are names of the config. */
 function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] {
   const quoted = (values: readonly string[]) => values.map((one) => `'${one}'`).join(', ')
   return [
@@ -48,7 +44,7 @@ function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] 
   ]
 }
 
-/** The deliveries and reversals of a period, unsorted. */
+/** Unsorted. */
 export async function* listNotified(
   client: TemporalClient,
   filter: NotificationFilter,
@@ -58,13 +54,12 @@ export async function* listNotified(
   if (query !== undefined) yield* rows(client, query)
 }
 
-/** Counts the wanted deliveries and reversals that closed at `from` or later, ms since the epoch. */
+/** Those that closed at `from` or later, ms since the epoch. */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
   const query = closedQuery(filter, { ...wantedEnds(filter), from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
 }
 
-/** Whether a filter wants deliveries, and reversals. */
 export function wantedEnds(filter: NotificationFilter): Pick<NotifiedPeriod, 'delivered' | 'reversed'> {
   return { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
 }
@@ -81,7 +76,7 @@ function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to
   return [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND ')
 }
 
-/** Parked transfers, the newest run first, at most `most`. */
+/** Newest run first. */
 export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
   const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
   const found: NotifiedTransfer[] = []

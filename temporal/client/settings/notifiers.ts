@@ -22,15 +22,14 @@ import { running } from '../transfers/transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
-/** Polling interval for the result of a test, ms. */
 const testPollMs = 250
 
-/** Starts the notifier of a receiver if it does not run. After a termination it keeps its state. */
+/** Does nothing if it runs. After a termination it keeps its state. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A notifier ends by itself when no config has its receiver. Then it starts afresh.
+  // A notifier that no config needs completes. Then it starts afresh.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(() =>
@@ -45,48 +44,37 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   )
 }
 
-/**
- * The state of a receiver. Undefined: its notifier was never started. Throws NOTIFIER_UNREACHABLE,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Undefined: never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
 }
 
-/** The receivers whose notifiers run. */
 export async function listNotifiers(client: TemporalClient): Promise<string[]> {
   const prefix = notifierWorkflowId('')
-  // A run of this type under another id is no notifier of Portage.
+  // Under another id it is no notifier of Portage.
   const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
   const list = () => listWorkflows(client, `WorkflowType = 'notifier' AND ${running}`, { isWanted })
   return (await within(client, queryTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
 }
 
-/** How many orders the running step has not read. */
 export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {
   return within(client, queryTimeoutMs, () => client.workflow.getHandle(notifierWorkflowId(receiver)).query(notifierOrdersQuery))
 }
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/**
- * Signals an order to a notifier. Temporal keeps it until a worker serves it. Throws INPUT_INVALID (no name or reason),
- * RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE.
- */
+/** Temporal keeps the signal. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** Sends a notification that Temporal's lists do not have. A repeated id changes nothing. */
+/** For what Temporal's lists do not have. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/**
- * Sends a receiver a test, and waits for the result. Undefined: none within `timeoutMs`. Throws INPUT_INVALID (no name
- * or reason, or the receiver is disabled), RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE.
- */
+/** Undefined: too late. Throws INPUT_INVALID, RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

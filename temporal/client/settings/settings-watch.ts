@@ -4,18 +4,16 @@ import type { TemporalClient } from '../connection/client.ts'
 import { readSettings } from './settings.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
-/** Interval of reads, ms. A read is one query of a few kilobytes. */
+/** ms. A read is one query of a few kilobytes. */
 const everyMs = 2_000
-/** Interval before the first successful read, ms. */
+/** Before the first successful read, ms. */
 const firstEveryMs = 200
-/** Time-out of the first read, ms. No worker may serve the workflow yet, and this process may become that worker. */
+/** ms. This process may become the worker that serves the workflow. */
 const firstTimeoutMs = 1_000
-/** Failures before this time are not logged, ms. They end once a worker serves the workflow. */
+/** Earlier failures are not logged, ms. */
 const quietMs = 10_000
 
-/**
- * The settings in a process: at most about two seconds old while Temporal answers, and the last known ones otherwise.
- */
+/** At most about two seconds old while Temporal answers, the last known ones otherwise. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 const unread: Settings = {
@@ -23,12 +21,11 @@ const unread: Settings = {
   halts: [{ scope: {}, reason: 'this process has not read the settings yet', by: 'portage', at: 0 }],
 }
 
-/** Whether a process has not read its settings yet. */
 export function isUnread(settings: Settings): boolean {
   return settings === unread
 }
 
-/** Reads the settings now, and repeatedly until `stop`. Never throws. */
+/** Reads now, and repeatedly until `stop`. Never throws. */
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
   const startedAt = Date.now()
   let known: Settings | undefined
@@ -75,16 +72,12 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   }
   await read(firstTimeoutMs)
   return {
-    /** Before the first read everything is halted, so that nothing is signed against an operator's halt. */
+    /** Halted before the first read, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
-    /** False before the first read. */
     isRead: () => known !== undefined,
-    /** Applies settings in this process at once that were just given to Temporal, and that no worker may serve yet. */
+    /** Applies settings at once that Temporal has, and that no worker may serve yet. */
     learn: (settings: Settings) => take(settings),
-    /**
-     * Calls the listener after every change, and at once if the settings were read. An error of a listener does not
-     * stop the others.
-     */
+    /** Calls the listener after every change, and at once if read. Its error does not stop the others. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

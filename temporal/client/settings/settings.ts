@@ -17,19 +17,13 @@ import { fromOrTo, running, transfersWith } from '../transfers/transfer-queries.
 const queryTimeoutMs = 5_000
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/**
- * The present settings; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers),
- * TEMPORAL_UNAVAILABLE.
- */
+/** None without the workflow. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
-/**
- * Starts the workflow with these settings, after a wipe of Temporal. Needs no worker. False: it exists. Throws
- * TEMPORAL_UNAVAILABLE, and as `fromTemporal`.
- */
+/** After a wipe of Temporal; needs no worker. False: it exists. Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     client.workflow.start('settings', {
@@ -44,13 +38,9 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
   return startUnlessTaken(() => within(client, queryTimeoutMs, start)).catch(rethrowAs(codes))
 }
 
-/**
- * Applies all orders of a request, or none, and wakes the transfers that may go on. Starts the workflow if needed. Safe
- * to repeat. Resolves with the settings before and after. Throws INPUT_INVALID with the path of the field,
- * SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
- */
+/** Applies all or none; safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
-  // A terminated run still answers queries. The next run begins with its settings, so that its halts stay.
+  // A terminated run still answers, so that its halts stay.
   const before = await readSettings(client)
   assertWellFormed(request)
   assertKnownNames(request.orders, known, before)
@@ -66,7 +56,7 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** The workflow refuses the same requests. Refused here, they do not start it. */
+/** Refused here, a request does not start the workflow. */
 function assertWellFormed(request: SettingsRequest): void {
   try {
     assertSettingsOrders(request)
@@ -75,12 +65,9 @@ function assertWellFormed(request: SettingsRequest): void {
   }
 }
 
-/**
- * Wakes the transfers that may go on after these orders, by one batch operation of the server. Without it they would go
- * on within a minute (a halt) or half an hour (a ceiling). Never throws.
- */
+/** Without it transfers go on within a minute (a halt) or half an hour (a ceiling). Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags, and a transfer may be parked by now. `gate` marks a signal that must not wake a parked transfer.
+  // The list lags: `gate` must not wake a transfer that is parked by now.
   const payloads = await encodeForMany(client, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService
@@ -95,7 +82,6 @@ async function wakeAfterOrders(client: TemporalClient, orders: readonly Settings
   }
 }
 
-/** The visibility query of the transfers that may go on after the order. */
 function waitingTransfersOf(order: SettingsOrder): string[] {
   const waiting = { TransferState: 'waiting' }
   if (order.kind === 'setFees') {

@@ -7,7 +7,6 @@ import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 
-/** An audit. It has a report once it has completed. */
 export interface AuditRow {
   readonly chain: ChainName
   readonly workflowId: string
@@ -17,16 +16,16 @@ export interface AuditRow {
   readonly report?: AuditReport
 }
 
-/** Author of an audit, and the reason if one was given. The run keeps both in memo and summary. */
+/** The run keeps both in memo and summary. */
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
-/** An audit waits for blocks, and for nodes that are down. After this time, ms, use `audit show`. */
+/** ms. After it, use `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** A schedule catches up no further than this, ms. The next audit covers missed periods. */
+/** ms. The next audit covers missed periods. */
 const catchupWindowMs = 60_000
 
-/** Creates the schedule of a chain's audits, or updates it unless `onlyIfMissing`. A pause stays. */
+/** A pause of the schedule stays. */
 export async function setAuditSchedule(
   client: TemporalClient,
   chain: ChainName,
@@ -55,13 +54,13 @@ export async function setAuditSchedule(
   }
 }
 
-/** Runs an audit now, in addition to those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
+/** In addition to the schedule. Throws TEMPORAL_UNAVAILABLE. */
 export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
   const run = async () => (await startByHand(client, input, order)).result()
   return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
 }
 
-/** Starts an ordered audit, unless one runs, and resolves with its workflow id. Throws TEMPORAL_UNAVAILABLE. */
+/** Starts one unless one runs; resolves with its workflow id. Throws TEMPORAL_UNAVAILABLE. */
 export async function startAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<string> {
   const handle = await within(client, serverTimeoutMs, () => startByHand(client, input, order)).catch(rethrowAs({}, { chain: input.chain }))
   return handle.workflowId
@@ -81,7 +80,7 @@ function startByHand(client: TemporalClient, input: AuditInput, { by, reason }: 
   })
 }
 
-/** The latest audits of each chain, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/** Newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
   const newest = async (chain: ChainName): Promise<AuditRow[]> => {
     const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)

@@ -3,12 +3,7 @@ import { reversalId, type Reversal } from '../../contracts/reversal.ts'
 import type { TemporalClient } from '../connection/client.ts'
 import { ifGone, startUnlessTaken } from '../connection/errors.ts'
 
-/**
- * Records that the delivery of a transfer is gone, so that receivers of the delivery are notified. Call it before the
- * transfer is started again. A delivery is recorded once. Does nothing for a run that did not end as delivered. Needs
- * no worker.
- * @param runId of the run that delivered; absent: the latest
- */
+/** Call it before the transfer starts again. `runId`: the run that delivered; absent: the latest. */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   const value = (name: keyof typeof searchAttributes) => described?.typedSearchAttributes.get(searchAttributes[name])

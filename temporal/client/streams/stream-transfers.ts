@@ -5,25 +5,19 @@ import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** The transfers of one numbered source. */
 export interface StreamOfTransfers {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** Absent: to all chains. */
   readonly targetChain?: ChainName | undefined
   /** 64 lower-case hex digits. Absent: all. */
   readonly emitter?: string | undefined
-  /**
-   * Number of the emitter's chain in Wormhole. Finds transfers too whose source had another name in the config when
-   * they started.
-   */
+  /** Wormhole's number. Also finds transfers whose source had another name in the config. */
   readonly emitterChain?: number | undefined
 }
 
-/** A transfer of the visibility store, which lags by about a second. */
+/** The visibility store lags by about a second. */
 export interface ListedTransfer {
   readonly number: string
-  /** Workflow id and latest run. */
   readonly id: string
   readonly runId: string
   /** `undone`: closed without an outcome. */
@@ -34,49 +28,43 @@ export interface ListedTransfer {
 const parked = `(${running} AND ${searchAttributes.TransferState.name} = 'parked')`
 const ended = (since: number) => `ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'`
 
-/** All running transfers. */
 export function runningTransfers(client: TemporalClient, of: StreamOfTransfers): Promise<ListedTransfer[]> {
   return list(client, of, running)
 }
 
-/** Waiting transfers whose run began before then (ms since the epoch). */
+/** Their run began before then, ms since the epoch. */
 export function longWaiting(client: TemporalClient, of: StreamOfTransfers, startedBefore: number): Promise<ListedTransfer[]> {
   const waits = `${searchAttributes.TransferState.name} = 'waiting' AND StartTime <= '${new Date(startedBefore).toISOString()}'`
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** A page of parked transfers. */
 export interface ParkedPage {
   readonly listed: readonly ListedTransfer[]
-  /** The next page has runs that began before then, ms since the epoch. Absent: this is the last page. */
+  /** Of the next page, ms since the epoch. Absent: this is the last page. */
   readonly before?: number
 }
 
-/**
- * A page of at most `most` parked transfers, the newest run first, as the visibility store sorts them.
- * @param before only runs that began before then, ms since the epoch
- */
+/** The newest run first; `before`: only runs that began before then, ms since the epoch. */
 export async function parkedPage(client: TemporalClient, of: StreamOfTransfers, most: number, before?: number): Promise<ParkedPage> {
   const older = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`
   const runs = await listWorkflows(client, queryOf(of, `${parked}${older}`), { most })
   const oldest = runs.at(-1)?.startTime.getTime()
   const listed = listedOf(of, runs)
   if (runs.length < most || oldest === undefined) return { listed }
-  // The store's times are finer than a millisecond, so runs of the last one are read again.
+  // The store's times are finer than a millisecond.
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 
-/** Transfers that ended undelivered since then (ms since the epoch). */
+/** `since`: ms since the epoch. */
 export function undeliveredSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)} AND ${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled'))`)
 }
 
-/** Transfers that ended since then (ms since the epoch), delivered or not. */
+/** Delivered or not. `since`: ms since the epoch. */
 export function endedSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)})`)
 }
 
-/** The status of one transfer: the result of a closed run, the query of a running one. */
 export async function statusOf(
   client: TemporalClient,
   { id, runId, running: isRunning }: { readonly id: string; readonly runId?: string; readonly running: boolean },
@@ -87,12 +75,12 @@ export async function statusOf(
   return timeoutMs === undefined ? ask() : within(client, timeoutMs, ask)
 }
 
-/** Whether this is the transfer of this message. Another message may claim its number. */
+/** Another message may claim its number. */
 export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transfer, 'digest'>): boolean {
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** By number, in the sequence of the list. Strangers may have started further runs under a number. */
+/** Strangers may have started further runs under a number. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   const runs = new Map<string, ListedTransfer[]>()
   for (const one of listed) {
@@ -117,10 +105,7 @@ function queryOf(
   return transfersWith({ Bridge, TargetChain }, `(${fromChain} OR ${underNumber})`, which)
 }
 
-/**
- * Anyone who reaches Temporal chooses ids and search attributes of runs, so runs that cannot be of the stream are left
- * out.
- */
+/** Anyone who reaches Temporal chooses ids and attributes: leave out runs that cannot be of the stream. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
     const number = numberIn(id, of)
@@ -131,10 +116,7 @@ function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWor
   })
 }
 
-/**
- * The number in the id of a transfer of this stream (`transferId`: bridge:sourceId:emitter:sequence:digest16).
- * Undefined: another id.
- */
+/** From `transferId`: bridge:sourceId:emitter:sequence:digest16. Undefined: another id. */
 function numberIn(id: string, { bridge, emitter }: StreamOfTransfers): string | undefined {
   const [ofBridge, sourceId, ofEmitter, number, digest = '', ...rest] = id.split(':')
   const isOfStream = ofBridge === bridge && sourceId && ofEmitter && (emitter === undefined || ofEmitter === emitter)

@@ -18,19 +18,18 @@ import { queryLane, readLane } from '../lanes/lanes.ts'
 import { unreadableCode } from '../visibility/memos.ts'
 import { queryOrWake } from '../calls/query-or-wake.ts'
 
-/** A batch with a nonce that is not final. `id`: of its workflow. */
+/** Its nonce is not final. `id`: of its workflow. */
 export interface BatchEntry {
   readonly id: string
   readonly nonce: number
 }
 
-/** Records a batch. */
 export async function startBatch(client: TemporalClient, id: string, input: BatchInput): Promise<void> {
   await client.workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // Readable without a worker. Short names, since servers warn of memos above 2 KB.
+    // Readable without a worker. Short names: servers warn of memos above 2 KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -40,20 +39,16 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Signals that all members were free, so the call may be signed. */
+/** All members were free, so the call may be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
 
-/** Signals to a batch how its nonce ended. */
 export function signalBatchOver(client: TemporalClient, id: string, end: BatchEnd): Promise<void> {
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/**
- * The batches with nonces in a lane's ledger, the lowest first. Throws what the Temporal client throws: `isGone`
- * without a ledger.
- */
+/** The lowest nonce first. Throws an error of `isGone` without a ledger. */
 export async function batchEntries(client: TemporalClient, lane: LaneId): Promise<BatchEntry[]> {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -61,10 +56,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId): Promis
   )
 }
 
-/**
- * The members of a batch, from its memo. Empty if there is no such batch. Throws what the Temporal client throws, and
- * what the codec throws for an unreadable memo: with no members, a transfer could end that the batch may deliver.
- */
+/** From the memo. Throws if it is unreadable: without members, a transfer could end that the batch may deliver. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -77,15 +69,11 @@ function membersOf(memo: Readonly<Record<string, unknown>> | undefined): readonl
   return Array.isArray(members) ? members.map(String) : []
 }
 
-/** Whether a memo lists an intent. */
 export function isMember(members: readonly string[], intentId: string): boolean {
   return members.includes(tombstone(intentId))
 }
 
-/**
- * The nonce of the batch that may deliver an intent. Undefined: none can. Ask after the intent is withdrawn: a batch is
- * signed only once its nonce is in the ledger and its members were free, so one of the two finds the other.
- */
+/** Ask after the intent is withdrawn: a batch is signed once its members were free. Undefined: none can deliver it. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -93,16 +81,12 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** A batch with a nonce that is not final, and the workflows of its members. */
 export interface CarriedWorkflows {
   readonly nonce: number
   readonly workflows: ReadonlySet<string>
 }
 
-/**
- * The batches of a lane with nonces that are not final.
- * @param known cache of the members of each batch, which never change. Batches that are gone are removed
- */
+/** Batches with nonces that are not final. `known`: cache of their members, which never change. */
 export async function carriedByBatches(
   client: TemporalClient,
   lane: LaneId,
@@ -126,9 +110,7 @@ async function workflowsIn(client: TemporalClient, batch: string): Promise<Reado
   return status && new Set(status.members.map(workflowOf))
 }
 
-/** A batch, as its workflow and the lane's ledger know it. */
 export interface BatchRow {
-  /** Workflow id. */
   readonly batch: string
   /** ISO 8601. */
   readonly startedAt: string
@@ -138,13 +120,13 @@ export interface BatchRow {
   readonly nonce: number | undefined
   readonly txHash: string | undefined
   readonly detail: string | undefined
-  /** Intents of its transfers. Undefined if the workflow does not answer. */
+  /** Intents. Undefined if the workflow does not answer. */
   readonly transfers: readonly string[] | undefined
 }
 
-/** The batches of a lane, newest first: all that run, and `closed` that have ended. Throws TEMPORAL_UNAVAILABLE. */
+/** Newest first: all that run, and `closed` ended ones. Throws TEMPORAL_UNAVAILABLE. */
 export async function listBatches(client: TemporalClient, lane: LaneId, closed: number): Promise<BatchRow[]> {
-  // A ledger that is missing or does not answer must not hide the batches.
+  // A ledger that does not answer must not hide the batches.
   const entries = await readLane(client, lane).then(
     (state) => Object.values(state.entries),
     () => [],

@@ -7,45 +7,41 @@ import type { RunId } from '../visibility/runs.ts'
 import { storedTransfer } from './start-transfer.ts'
 import { transfersWith, undone } from './transfer-queries.ts'
 
-/** The state of the latest run of an id. */
 export type LatestRun = 'running' | 'undone' | TransferState | 'gone'
 
-/** A closed run of a transfer. It did not continue as new. */
+/** It did not continue as new. */
 export interface ClosedRun extends RunId {
-  /** Temporal's status: COMPLETED, or for a run without an outcome TERMINATED, FAILED and so on. */
+  /** Temporal's: COMPLETED, or without an outcome TERMINATED, FAILED and so on. */
   readonly execution: string
   /** ISO 8601. */
   readonly startedAt: string
   readonly closedAt: string
 }
 
-/** Input and result of a run, as its history has them. Anyone who reaches Temporal can write anything there. */
+/** From the history, where anyone who reaches Temporal can write anything. */
 export interface ClosedTransfer {
   /** Undefined: unreadable. */
   readonly transfer: unknown
-  /** Undefined: there is none, or it is unreadable. */
+  /** Undefined: none, or unreadable. */
   readonly result: unknown
-  /** Why one of them is unreadable. */
   readonly unreadable?: ErrorCode
 }
 
-/** A page of the closed runs to a chain, for an audit. */
+/** For an audit. */
 export interface ClosedPage {
-  /** Runs that ended as delivered, or runs that ended without an outcome. */
   kind: 'delivered' | 'undone'
   chain: ChainName
   /** Closed between these two, ms since the epoch. */
   from: number
   to: number
-  /** Token of the server. Empty for the first page, and after the last one. */
+  /** Of the server. Empty for the first page, and after the last one. */
   token: string
 }
 
-/** One page of a visibility query, and one batch of reads. */
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** The runs of a page, in the server's order (a dev server has no ORDER BY), and the token for the next page. */
+/** In the server's order: a dev server has no ORDER BY. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -67,7 +63,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   }
 }
 
-/** The state of an id by a description, since the visibility store lags. */
+/** By a description, since the visibility store lags. */
 export async function latestRun(client: TemporalClient, id: string): Promise<LatestRun> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
@@ -76,10 +72,7 @@ export async function latestRun(client: TemporalClient, id: string): Promise<Lat
   return (run.typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined) ?? 'gone'
 }
 
-/**
- * The runs that closed at `from` or later and before `to`, ms since the epoch, sorted by their end. Throws
- * TEMPORAL_UNAVAILABLE and the like.
- */
+/** Closed in [from, to), ms since the epoch, sorted by end. Throws TEMPORAL_UNAVAILABLE and the like. */
 export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
   const [first, end] = [from, to].map((at) => new Date(at).toISOString())
   const query = transfersWith(
@@ -97,10 +90,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => compare(a.closedAt, b.closedAt) || compare(a.runId, b.runId))
 }
 
-/**
- * Reads input and result from the history. Undefined: the server has deleted the run. Throws TEMPORAL_UNAVAILABLE and
- * the like, and nothing for unreadable content.
- */
+/** Undefined: deleted by the server. Throws TEMPORAL_UNAVAILABLE and the like, nothing for unreadable content. */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -122,9 +112,7 @@ export async function readClosedRun(
   }
 }
 
-/**
- * An error of the codec or the converter is the run's own fault, and becomes a code. An error of the server is thrown.
- */
+/** Throws errors of the server. Those of codec and converter become a code. */
 function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {
   return reading.then(
     (value) => ({ value }),
@@ -135,7 +123,7 @@ function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?:
   )
 }
 
-/** How long the namespace keeps closed workflows, hours. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Throws TEMPORAL_UNAVAILABLE and the like. */
 export async function retentionHours(client: TemporalClient): Promise<number> {
   const { namespace } = client.options
   const { config } = await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace })).catch(rethrowAs({}))

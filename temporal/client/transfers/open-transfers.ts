@@ -5,35 +5,30 @@ import { listWorkflows, type TemporalClient } from '../connection/client.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** An open transfer of the visibility store, which lags by about a second. */
+/** The visibility store lags by about a second. */
 export interface OpenTransfer extends RunId {
   /** Also `admitting` before the first task. */
   readonly state: TransferState
   readonly bridge: string
   readonly sourceChain: string
   readonly targetChain: string
-  /** The lane of the last broadcast. */
   readonly lane?: string
-  /** Why it waits or is parked; absent while it goes on. */
+  /** Absent while it goes on. */
   readonly code?: string
-  /** When its run began, ms since the epoch. */
+  /** Of its run, ms since the epoch. */
   readonly startedAt: number
 }
 
-/** Transfers of one kind, the newest first. */
+/** Newest first. */
 export interface OpenTransfers {
   readonly listed: readonly OpenTransfer[]
-  /** How many there are. */
   readonly total: number
 }
 
 /** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: refused by policy lately. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/**
- * At most `most` transfers of this kind, and how many there are. `before`: moving transfers whose run began before
- * then. `since`: declined transfers that ended since then (ms since the epoch).
- */
+/** `before`: moving ones that began earlier. `since`: declined ones that ended later (ms since the epoch). */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,
@@ -51,7 +46,7 @@ export async function openTransfers(
   return { listed: runs.map(toOpen), total }
 }
 
-/** Anyone who reaches Temporal chooses the search attributes of runs, so these texts are a stranger's. */
+/** Anyone who reaches Temporal chooses these texts. */
 function toOpen({ workflowId, runId, startTime, typedSearchAttributes }: WorkflowExecutionInfo): OpenTransfer {
   const value = (name: keyof typeof searchAttributes) => typedSearchAttributes.get(searchAttributes[name])
   const lane = value('Lane')

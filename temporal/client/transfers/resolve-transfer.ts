@@ -5,10 +5,8 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { quoted, transfersWith } from './transfer-queries.ts'
 
-/** Origin of a message: the start of its transfer's id. */
 export interface MessagePlace {
   readonly bridge: string
-  /** The source as in the id. */
   readonly sourceId: string
   /** 64 lower-case hex digits. */
   readonly emitter: string
@@ -16,32 +14,25 @@ export interface MessagePlace {
   readonly sequence: string
 }
 
-/** Further knowledge of the caller. All is optional, and finds more. */
 export interface KnownPlaces {
-  /**
-   * The names that ids may use for a source chain: its name, and its number in a protocol. Absent: only the given one.
-   */
+  /** Its name, and its number in a protocol. Absent: only the given one. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
-  /** The messages that a transaction of a source chain sent (lower case, with 0x). Absent, or empty: none is known. */
+  /** The messages of a source transaction (lower case, with 0x). */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
-  /** Searches run through it, to limit them. A whole id needs no search. Absent: no limit. */
+  /** Limits searches. A whole id needs none. */
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
 }
 
 /** Longer than any id. */
 const longestText = 1_000
 const timeoutMs = 10_000
-/** Most transfers that a scan reads, the newest. */
+/** The newest. */
 const mostScanned = 10_000
 const pageSize = 1_000
-/**
- * How long scans share the pages that they read, ms. Asking for ids that do not exist causes at most one reading in
- * this time.
- */
+/** Scans share pages for this time, ms: ids that do not exist cause at most one reading. */
 const sharedMs = 2_000
-/** Most lists in memory, one per query. */
+/** One per query. */
 const mostLists = 4
-/** Most candidates in an error. */
 const mostNamed = 10
 /** Fewer digits of a digest would match anything. */
 const leastDigits = 4
@@ -50,15 +41,13 @@ const hash = /^(0x)?[0-9a-f]{64}$/i
 const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
 
 /**
- * The id of the transfer that a text names: a whole id; its beginning; its last part (the first 16 digits of the
- * digest) or the beginning of that; `sequence:digest`; the hash of its transaction on the target chain or (with
- * `known.placesOf`) on the source; its digest; `chain/emitter/sequence`, where the chain is a name or a number and the
- * emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND,
- * TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE, and what the gate throws.
+ * The id that a text names: an id, its beginning or last part, the hash of a transaction, a digest, `sequence:digest`,
+ * `chain/emitter/sequence`, `source:target:nonce` or `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS
+ * with candidates, TEMPORAL_UNAVAILABLE, and what the gate throws.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // No id has other characters. Such a text may be anything, and an error would show it.
+  // No id has other characters. An error would show such a text, which may be anything.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known
@@ -75,7 +64,7 @@ async function search(client: TemporalClient, given: string, known: KnownPlaces)
   throw notFound(given)
 }
 
-/** From the most exact finder to the widest. */
+/** From the most exact to the widest. */
 function finders(client: TemporalClient, given: string, known: KnownPlaces): (() => Promise<readonly string[]>)[] {
   if (hash.test(given)) {
     const digits = given.replace(/^0x/i, '').toLowerCase()
@@ -123,7 +112,7 @@ function atPlace(client: TemporalClient, { bridge, sourceId, emitter, sequence }
   return beginningWith(client, [bridge, sourceId, emitter, sequence, ''].join(':'))
 }
 
-/** One page: two matches are enough to be ambiguous, and an error names some more. */
+/** One page: two matches are ambiguous. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
 }
@@ -134,7 +123,7 @@ async function withConditions(client: TemporalClient, ...conditions: readonly st
   return runs.map(({ workflowId }) => workflowId)
 }
 
-/** Parts of an id, see `transferId`. */
+/** See `transferId`. */
 interface IdParts {
   readonly sourceId: string
   readonly emitter: string
@@ -142,7 +131,6 @@ interface IdParts {
   readonly last: string
 }
 
-/** Searches the newest transfers. */
 async function scan(
   client: TemporalClient,
   isWanted: (parts: IdParts) => boolean,
@@ -164,13 +152,10 @@ interface Page {
   readonly next: Uint8Array | undefined
 }
 
-/** By client and query: the pages that were read, in sequence. */
+/** Pages by client and query. */
 const listsOf = new WeakMap<TemporalClient, LRUCache<string, Promise<Page>[]>>()
 
-/**
- * The ids of the newest transfers with these conditions, page by page. An id that was started again comes once per run.
- * Throws TEMPORAL_UNAVAILABLE.
- */
+/** An id that was started again comes once per run. Throws TEMPORAL_UNAVAILABLE. */
 async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
   const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })

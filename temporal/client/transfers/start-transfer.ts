@@ -11,17 +11,14 @@ import { fromTemporal, startUnlessTaken } from '../connection/errors.ts'
 import { decodeFirst } from '../connection/payloads.ts'
 import { startedAtMemo } from './transfer-list.ts'
 
-/**
- * Starts a transfer. `known`: its id is taken by an open run, or by one with an outcome. A run that closed undone is
- * started again. Throws TEMPORAL_UNAVAILABLE.
- */
+/** `known`: the id has an open run or an outcome. An undone run starts again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
   const start = () =>
     client.workflow.start('transfer', {
       ...options,
-      // USE_EXISTING would not distinguish a new run from an existing one.
+      // USE_EXISTING would not show whether the run is new.
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     })
@@ -31,11 +28,7 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
   return isNew ? 'started' : 'known'
 }
 
-/**
- * Starts a transfer in place of a `rejected` run that took its id with another message. Anyone who reaches Temporal can
- * start such a run, and copies with bad signatures have the id of the good one. False: the run is open, ended
- * otherwise, or had this message. The caller has verified the message.
- */
+/** False: no `rejected` run with another message, which a stranger can start. The caller has verified the message. */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
   if (status.name !== 'COMPLETED' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'rejected') return false
@@ -49,13 +42,7 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
   return true
 }
 
-/**
- * Starts a closed transfer again with the message and priority of its last run, without progress and deadline. The
- * caller has checked that it may: a cancelled one is started too. Throws INTERNAL if the run's first event holds no
- * transfer, and what the Temporal client throws.
- * @param options.why for the Web UI
- * @param options.order of the person who wants it
- */
+/** Without progress and deadline; the caller checks that it may. Throws INTERNAL if it finds no transfer. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -71,7 +58,7 @@ export async function restartTransfer(
   })
 }
 
-/** The transfer in a run's input; without `runId`, of the latest run. Throws as `restartTransfer`. */
+/** Input of the run, by default the latest. Throws as `restartTransfer`. */
 export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
   return (await storedInput(client, id, runId)).transfer
 }
@@ -105,10 +92,7 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   return decodeFirst<TransferInput>(client, id, [payload])
 }
 
-/**
- * Like `storedTransfer`. Undefined: the input is unreadable, so the run is not Portage's, and must not keep the message
- * out.
- */
+/** Undefined: unreadable, so the run is not Portage's, and must not keep the message out. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

@@ -6,31 +6,27 @@ import { rethrowAs } from '../connection/errors.ts'
 import { toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** The selectable windows, minutes. */
 export const trafficMinutes = [5, 60, 360, 1_440] as const
 export type TrafficMinutes = (typeof trafficMinutes)[number]
 
-/** Most open transfers in a reading, and most ended ones in the first reading: the newest. */
+/** Of open transfers, and of ended ones in the first reading: the newest. */
 const mostListed = 2_000
-/** Most ended transfers in memory, the newest. */
 const mostKept = 50_000
 /** The server may list an end this much later, ms. */
 const lateMs = 30_000
-/** How long a reading is reused for all callers, ms. It costs a list of open and one of ended transfers. */
+/** All callers share a reading for this time, ms. */
 const everyMs = 4_000
 const timeoutMs = 10_000
 
-/** The traffic between chains, as the server's lists show it. */
 export interface TrafficReport extends Traffic {
-  /** When the lists were read, ISO 8601. */
+  /** ISO 8601. */
   readonly asOf: string
   readonly minutes: TrafficMinutes
-  /** ms. */
   readonly stepMs: number
   readonly open: number
-  /** More transfers are open than are listed. `open` and the counts of the routes cover the newest. */
+  /** `open` and the routes cover only the newest. */
   readonly isOpenCut: boolean
-  /** ISO 8601: earlier ends of the window are not counted. Absent: the window is complete. */
+  /** ISO 8601: earlier ends are not counted. Absent: the window is complete. */
   readonly endedSince?: string
 }
 
@@ -40,10 +36,7 @@ interface Reading {
   readonly isOpenCut: boolean
 }
 
-/**
- * Counts and times of the transfers of a namespace. All callers share a reading, and each ended transfer is read once.
- * Throws TEMPORAL_UNAVAILABLE.
- */
+/** All callers share a reading; each ended transfer is read once. Throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient): { read(minutes: TrafficMinutes): Promise<TrafficReport> } {
   const ended = new EndedTransfers()
   const readLists = async (): Promise<Reading> => {
@@ -68,18 +61,16 @@ export function createTrafficReader(client: TemporalClient): { read(minutes: Tra
   }
 }
 
-/** The transfers that ended within the longest window. */
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** No later end is missing, ms since the epoch. */
+  /** ms since the epoch. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {
     return this.#samples.values()
   }
 
-  /** Reads the transfers that ended since the last call. */
   async readMore(client: TemporalClient, now: number): Promise<void> {
     const oldest = now - Math.max(...trafficMinutes) * 60_000
     const from = Math.max(oldest, this.#readUntil - lateMs)
@@ -124,7 +115,7 @@ function toSample(info: WorkflowExecutionInfo): TransferTraffic {
   }
 }
 
-/** Names of chains and bridges are shorter. A longer one was written by a stranger. */
+/** A longer name was written by a stranger. */
 function nameOf(text: string | undefined): string {
   return (text ?? '').slice(0, 64)
 }

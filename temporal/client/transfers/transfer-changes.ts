@@ -5,23 +5,19 @@ import { type TransferRow, toRow } from './transfer-list.ts'
 import { isPlausibleTransfer } from '../visibility/plausible-runs.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** Most open transfers in a reading, and most that ended since the last one: the newest. */
+/** Open transfers, and those that ended since the last reading: the newest. */
 const mostListed = 2_000
 /** The visibility store may list an end this much later, ms. */
 const lateMs = 30_000
 const timeoutMs = 10_000
 
-/** Changes of the server's lists since the last reading. */
 export interface TransferChanges {
   readonly changed: readonly TransferRow[]
-  /** More transfers are open, or ended, than a reading covers, so changes may be missing. */
+  /** A list is longer than a reading, so changes may be missing. */
   readonly isCut: boolean
 }
 
-/**
- * Watches the lists of transfers for changes, of plausible runs only. A reading costs two queries. The first one
- * reports no changes. Throws TEMPORAL_UNAVAILABLE and the like.
- */
+/** A reading costs two queries. The first reports no changes. Throws TEMPORAL_UNAVAILABLE and the like. */
 export function createTransferWatch(client: TemporalClient): { look(): Promise<TransferChanges> } {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0
@@ -32,7 +28,7 @@ export function createTransferWatch(client: TemporalClient): { look(): Promise<T
     async look() {
       const now = Date.now()
       const since = new Date((known ? lookedAt : now) - lateMs).toISOString()
-      // Closed ones second: a transfer that ends between the two queries is in both lists, and its end counts.
+      // A transfer that ends between the queries is in both lists: its end counts.
       const open = await list(running)
       const closed = await list(`ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`, `CloseTime >= '${since}'`)
       const rows = new Map<string, TransferRow>()

@@ -10,71 +10,61 @@ import { isRefusedArgument, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
 
-/** A transfer of the server's visibility store, read without a worker. */
+/** Read from the visibility store, without a worker. */
 export interface TransferRow {
   readonly id: string
-  /** Absent until the workflow's first task. */
+  /** Absent until the first task. */
   readonly state?: TransferState
-  /** For the native bridge. One whose completion reverted shows as initiated, since a list has no codes for it. */
+  /** For the native bridge. A reverted completion shows as initiated: lists have no codes for it. */
   readonly mip61?: Mip61State
-  /** Temporal's status: RUNNING, COMPLETED, or without an outcome TERMINATED, FAILED and so on. */
+  /** Temporal's: RUNNING, COMPLETED, or without an outcome TERMINATED, FAILED and so on. */
   readonly execution: string
   readonly bridge?: string
   readonly sourceChain?: string
   readonly targetChain?: string
   readonly lane?: string
   readonly txHash?: string
-  /** Why it waits, is parked, or ended: a code of docs/reference/errors.md. */
+  /** A code of docs/reference/errors.md. */
   readonly code?: string
-  /** Start of its first run, ISO 8601, as `closedAt`. */
+  /** Of its first run, ISO 8601. */
   readonly startedAt: string
   readonly closedAt?: string
 }
 
-/** A selection of transfers. Every field narrows it. */
+/** Every field narrows it. */
 export interface TransferFilter {
-  /** Any of these. Open states match running transfers, outcomes match ended ones. */
+  /** Any of these. */
   readonly states?: readonly TransferState[] | undefined
   /** `undone`: closed without an outcome. */
   readonly execution?: 'open' | 'closed' | 'undone' | undefined
-  /** Why it waits, is parked, or ended. */
   readonly code?: string | undefined
   readonly bridge?: string | undefined
-  /** From or to this chain. */
   readonly chain?: string | undefined
   readonly sourceChain?: string | undefined
   readonly targetChain?: string | undefined
-  /** Any of these. */
   readonly lanes?: readonly LaneId[] | undefined
-  /** Any of these. */
   readonly ids?: readonly string[] | undefined
-  /** Hash of its transaction in a block of the target chain. */
+  /** In a block of the target chain. */
   readonly txHash?: string | undefined
-  /**
-   * ms since the epoch: the transfer began before `startedBefore`, and at or after `startedAfter`. For a transfer with
-   * an outcome the last run too began before `startedBefore`.
-   */
+  /** ms since the epoch. With an outcome, the last run too began before `startedBefore`. */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }
 
 export interface TransferPage {
-  /** Newest first, open ones before closed ones. A page may be short or empty, with more to come. */
+  /** Newest first, open before closed. A short page may have more to come. */
   readonly transfers: readonly TransferRow[]
-  /** Cursor of the next page. Absent: this is the last page. */
+  /** Absent: this is the last page. */
   readonly next?: string
 }
 
-/** Longest wait for the server, ms. */
 const serverTimeoutMs = 10_000
-/** Most pages without a match that one call skips. */
+/** Pages without a match that one call skips. */
 const emptyPages = 5
-/** Key of the memo: start of the transfer, ISO 8601. After a continue-as-new the run's own start is later. */
+/** ISO 8601. After a continue-as-new the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 
-/**
- * One page of transfers. Throws INPUT_INVALID (a cursor of another filter, or an invalid one), TEMPORAL_UNAVAILABLE.
- */
+/** Throws INPUT_INVALID (a cursor of another filter, or an invalid one), TEMPORAL_UNAVAILABLE. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,
@@ -97,7 +87,7 @@ export async function listTransferPage(
   }
 }
 
-/** Transfers, newest first, one row per id, at most `limit`. Throws TEMPORAL_UNAVAILABLE. */
+/** Newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
 export async function listTransfers(
   client: TemporalClient,
   { limit, state, ...filter }: TransferFilter & { readonly state?: TransferState | undefined; readonly limit: number },
@@ -113,7 +103,6 @@ export async function listTransfers(
   return distinct(found).slice(0, limit)
 }
 
-/** Converts a run to the row of its transfer. */
 export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
   const state = transferStates.find((one) => one === value('TransferState'))
@@ -134,14 +123,14 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   }
 }
 
-/** Anyone may write a memo, so only a time before the run's own start counts. */
+/** Anyone may write a memo: only a time before the run's own start counts. */
 function startOf({ memo, startTime }: Pick<WorkflowExecutionInfo, 'memo' | 'startTime'>): string {
   const kept = memo?.[startedAtMemo]
   const at = typeof kept === 'string' ? Date.parse(kept) : Number.NaN
   return new Date(at < startTime.getTime() && at > 0 ? at : startTime).toISOString()
 }
 
-/** An id has one run per start. The newest run comes first. */
+/** The newest run comes first. */
 function distinct(rows: readonly TransferRow[]): TransferRow[] {
   const byId = new Map<string, TransferRow>()
   for (const row of rows) if (!byId.has(row.id)) byId.set(row.id, row)
@@ -152,7 +141,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** The server compares starts of runs. The start of the transfer may be earlier. */
+/** The server compares starts of runs, which may be later. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -180,15 +169,12 @@ const executions = {
   undone,
 } as const
 
-/**
- * Only the memo has the start of a continued transfer. So the server filters by the start of the last run where it can,
- * for runs with an outcome, which are most. The others are checked one by one.
- */
+/** Only the memo has a continued transfer's start, so the server filters just runs with an outcome. */
 function beganBefore(ms: number): string {
   return `(StartTime < '${new Date(ms).toISOString()}' OR ExecutionStatus != 'Completed')`
 }
 
-/** A terminated transfer keeps its last state, which does not count. */
+/** The last state of a terminated transfer does not count. */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -196,7 +182,6 @@ function inStates(states: readonly TransferState[]): string {
   return `(${[...among(open, running), ...among(states.filter(isOutcome), `ExecutionStatus = 'Completed'`)].join(' OR ')})`
 }
 
-/** The server's token, with a hash of the filter. */
 function toCursor(mark: string, token: Uint8Array): string {
   return `${mark}${Buffer.from(token).toString('base64url')}`
 }
@@ -207,7 +192,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Without the times, since an age gives another time at each page. */
+/** Without the times: an age gives another time at each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

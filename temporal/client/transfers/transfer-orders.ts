@@ -6,27 +6,22 @@ import { isForAll } from '../connection/errors.ts'
 import { listTransferPage, type TransferFilter, type TransferRow } from './transfer-list.ts'
 import { cancelTransfer, expediteTransfer, retryTransfer, startTransferAgain } from './transfers.ts'
 
-/** Orders to a transfer. */
 export const transferOrders = ['retry', 'cancel', 'expedite'] as const
 export type TransferOrder = (typeof transferOrders)[number]
 
-/** Result of an order. Most are `asked`, since a signal has no answer. */
+/** Most are `asked`: a signal has no answer. */
 export type OrderResult = 'woken' | 'started again' | 'asked'
 
-/** The parts of a transfer that orders need. */
 export type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
-/** Why an order would have no effect on this transfer. Undefined: it may have one. */
+/** Why an order would have no effect. Undefined: it may have one. */
 export function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | undefined {
   const isOpen = execution === 'RUNNING'
   if (kind !== 'retry') return isOpen ? undefined : 'This transfer is closed already.'
   return state === 'delivered' ? 'This transfer is delivered: there is nothing to retry.' : undefined
 }
 
-/**
- * Gives an order to one transfer. `retry` wakes an open one, and starts a closed, undelivered one again. Throws
- * INPUT_INVALID (no effect; no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE.
- */
+/** `retry` also starts a closed one again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
   const detail = whyNot(kind, transfer)
@@ -43,20 +38,16 @@ export async function orderTransfer(client: TemporalClient, transfer: Orderable,
   return 'asked'
 }
 
-/** The transfers that an order would go to. */
 export interface Selection {
   readonly transfers: readonly TransferRow[]
-  /** More transfers match. Order these first, and select again. */
+  /** Order these first, and select again. */
   readonly more: boolean
 }
 
-/** Orders in parallel. A server takes some hundred signals per second. */
+/** A server takes some hundred signals per second. */
 const atOnce = 8
 
-/**
- * The transfers that match a filter and on which the order would have an effect, at most `most`. Only running ones,
- * except for a retry whose filter names an outcome or `undone`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE.
- */
+/** Only those on which the order has an effect. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function selectTransfers(
   client: TemporalClient,
   kind: TransferOrder,
@@ -75,13 +66,9 @@ export async function selectTransfers(
   return { transfers: [...found.values()].slice(0, most), more: found.size > most }
 }
 
-/** Result of an order to one of many transfers. */
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/**
- * Gives an order to many transfers. One failure does not stop the others. Throws TEMPORAL_PERMISSION and
- * TEMPORAL_UNAVAILABLE, since all would fail.
- */
+/** One failure does not stop the others. Throws TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE: all would fail. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

@@ -2,19 +2,16 @@ import { isOutcome, transferStates } from '../../../domain/transfer/transfer.ts'
 import type { searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 
-/** Runs that closed without an outcome. */
+/** Closed without an outcome. */
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
 
-/**
- * Quotes a text for a visibility query. The server's parser knows SQL's escapes: a quote or a backslash would end or
- * change the text.
- */
+/** The server's parser knows SQL's escapes: a quote or a backslash would end or change the text. */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-/** The visibility query of the transfers with these search attributes (undefined: any) and conditions. */
+/** Visibility query. Undefined attributes match any. */
 export function transfersWith(
   values: { readonly [Name in keyof typeof searchAttributes]?: string | undefined },
   ...conditions: readonly string[]
@@ -23,12 +20,11 @@ export function transfersWith(
   return [`WorkflowType = 'transfer'`, ...attributes, ...conditions].join(' AND ')
 }
 
-/** For `transfersWith`: from or to this chain; undefined adds nothing. */
 export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** Query of each count. Open states count only running transfers, since a terminated one keeps its last state. */
+/** Open states count only running transfers: a terminated one keeps its last state. */
 const countQueries: readonly (readonly [string, string])[] = [
   ...transferStates.map(
     (state) => [state, transfersWith({ TransferState: state }, isOutcome(state) ? `ExecutionStatus = 'Completed'` : running)] as const,
@@ -36,10 +32,7 @@ const countQueries: readonly (readonly [string, string])[] = [
   ['undone', transfersWith({}, undone)],
 ]
 
-/**
- * Counts transfers by state, and under `undone` those that closed without an outcome. Sends eleven queries in sequence:
- * the server allows ten visibility queries per second, and others need some.
- */
+/** `undone`: closed without an outcome. Eleven queries in sequence: the server allows ten per second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   await within(client, timeoutMs, async () => {
@@ -48,10 +41,7 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
   return counts
 }
 
-/**
- * Parked transfers, the newest first, at most `most`, for `statusOf`. Anyone who reaches Temporal chooses ids of runs;
- * here they are only queried and counted.
- */
+/** Newest first. Anyone who reaches Temporal chooses their ids, so only query and count them. */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)
   const runs = await within(client, timeoutMs, () => listWorkflows(client, query, { most }))

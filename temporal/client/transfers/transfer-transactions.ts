@@ -6,10 +6,7 @@ import type { TransferStatus } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
 import { readLane } from '../lanes/lanes.ts'
 
-/**
- * All transactions of a transfer, the oldest first: those that its steps reported and, while it runs, those in the
- * lane's ledger whose hashes are not reported yet. A ledger that does not answer adds nothing. Never throws.
- */
+/** Oldest first; while it runs, also those of the lane's ledger. A silent ledger adds nothing. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const told = status.transactions ?? []
   const { id, lane, state } = status
@@ -20,7 +17,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   return [...told, ...own.flatMap((entry) => untold(entry, lane, told))]
 }
 
-/** The ledger appends attempts, so the last ones are those without a known hash. */
+/** The ledger appends attempts: the last ones lack a known hash. */
 function untold({ nonce, owner, attempts }: Entry, lane: string, told: readonly TransferTransaction[]): TransferTransaction[] {
   const known = told.filter((one) => one.lane === lane && one.nonce === nonce).length
   const round = roundOf(owner?.intentId ?? '')

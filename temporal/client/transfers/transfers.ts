@@ -12,17 +12,16 @@ import { readableTransfer, restartTransfer, storedTransfer } from './start-trans
 import { type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** The full status from a worker or the result. Otherwise `partial`, with what the server knows. */
+/** `partial`: only what the server knows. */
 export type TransferReport =
   | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
-/** Longest wait for a worker's answer, ms. After it the report is partial. */
+/** ms. After it the report is partial. */
 const queryTimeoutMs = 5_000
-/** Longest wait for the server, ms. After it the server counts as unreachable. */
 const serverTimeoutMs = 10_000
 
-/** The status of a transfer, open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function readTransfer(client: TemporalClient, id: string): Promise<TransferReport> {
   const handle = client.workflow.getHandle(id)
   let info: Omit<WorkflowExecutionInfo, 'raw'>
@@ -43,7 +42,7 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   }
 }
 
-/** The server's own view of a transfer, without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
   const info = await within(client, serverTimeoutMs, () => client.workflow.getHandle(id).describe()).catch(
     rethrowAs({ gone: 'TRANSFER_NOT_FOUND' }, { transfer: id }),
@@ -59,20 +58,17 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
 
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
 
-/**
- * Wakes a transfer that waits or is parked. Throws INPUT_INVALID (no name or reason), TRANSFER_NOT_FOUND,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Wakes it. Throws INPUT_INVALID (no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export function retryTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
   return send(client, id, retrySignal, order)
 }
 
-/** Asks a running transfer to end. Throws as `retryTransfer`. */
+/** Throws as `retryTransfer`. */
 export function cancelTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
   return send(client, id, cancelSignal, order)
 }
 
-/** Raises the fee of the transfer's transaction now. Throws as `retryTransfer`. */
+/** Raises the fee now. Throws as `retryTransfer`. */
 export function expediteTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
   return send(client, id, expediteSignal, order)
 }
@@ -87,40 +83,34 @@ async function send({ workflow }: TemporalClient, id: string, signal: OrderSigna
 
 type OrderSignal = typeof retrySignal | typeof cancelSignal | typeof expediteSignal
 
-/**
- * Starts a closed transfer again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history
- * holds no transfer).
- */
+/** Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
 export async function startTransferAgain(client: TemporalClient, id: string, order: Order): Promise<void> {
   const retry = { kind: 'retry', ...checkedOrder(order), at: Date.now() }
   await restartTransfer(client, id, { order: retry }).catch(rethrowAs(codes, { transfer: id }))
 }
 
-/** Wakes a transfer that waits for a gate. False: it has ended. */
+/** For a gate. False: it has ended. */
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
   const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
   return woken.then(() => true, ifGone(false))
 }
 
-/** The waiting transfers of a bridge to a chain: one query, and one read of a history per transfer. */
+/** One query, and one read of a history per transfer. */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    // An ended transfer waits for nothing.
     const transfer = await storedTransfer(client, workflowId, runId).catch(() => undefined)
     if (transfer) yield transfer
   }
 }
 
-/** States in which a transfer checks its message, or is about to. In the others it has a transaction or an outcome. */
+/** Before it has a transaction or an outcome. */
 const looking: readonly (TransferState | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a well-signed copy to a transfer whose message has outdated signers, and that waits or is parked for that
- * reason. Some sources send a copy only once. No other transfer gets it, since it would wake. True: it was given.
- * Throws TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
- * @param isNewer compares with the stored message, base64
- * @param order of the person who handed it in, if one did
+ * Gives a well-signed copy to a transfer that waits or is parked because its message has outdated signers. No other
+ * transfer gets it, since it would wake. `isNewer` compares with the stored message, base64. Throws
+ * TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
  */
 export async function offerCopy(
   client: TemporalClient,
@@ -139,7 +129,6 @@ export async function offerCopy(
     await handle.signal(adoptSignal, { message, order: checkedOrder(order) })
     return true
   } catch (error) {
-    // It has ended by now.
     if (isGone(error) || isQueryRefused(error)) return false
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   }

@@ -12,16 +12,12 @@ import type { LoadedDataConverter, Payload } from '@temporalio/common'
 import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { type ErrorCode, isErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** The parts of a described run that are used here. */
 interface DescribedRun {
   readonly execution?: { readonly workflowId?: string | null } | null
   readonly memo?: { readonly fields?: Record<string, Payload> | null } | null
 }
 
-/**
- * Replaces unreadable values in a run's memo by `{ unreadable: code }`. The SDK decodes memos with every listed run, so
- * one stranger's memo could break each list that has its run, and keep recovery from all others.
- */
+/** Unreadable values become `{ unreadable: code }`: one stranger's memo could break each list of the SDK. */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}
   const context = { type: 'workflow' as const, namespace, workflowId: execution?.workflowId ?? '' }
@@ -34,7 +30,6 @@ async function makeMemoReadable(converter: LoadedDataConverter, namespace: strin
   }
 }
 
-/** Makes the lists of a client survive unreadable memos. */
 export function useReadableLists(workflow: WorkflowClient, converter: LoadedDataConverter, namespace: string): void {
   const list = workflow.list.bind(workflow)
   workflow.list = (options) => ({ ...list(options), [Symbol.asyncIterator]: () => listReadable(workflow, converter, namespace, options) })
@@ -60,7 +55,6 @@ async function* listReadable(
   } while (nextPageToken.length > 0)
 }
 
-/** One page of runs, and the token of the next one. */
 export async function listPage(
   { workflowService, options }: Client,
   {
@@ -79,7 +73,7 @@ export async function listPage(
   return { runs, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
 }
 
-/** Makes descriptions survive unreadable memos. */
+/** For descriptions. */
 export function readableMemos(converter: LoadedDataConverter, namespace: string): WorkflowClientInterceptor {
   return {
     async describe(input, next) {
@@ -90,7 +84,7 @@ export function readableMemos(converter: LoadedDataConverter, namespace: string)
   }
 }
 
-/** Why a value of a memo is unreadable. Undefined: it is readable. */
+/** Undefined: it is readable. */
 export function unreadableCode(value: unknown): ErrorCode | undefined {
   const { unreadable } = Object(value) as { readonly unreadable?: unknown }
   return isErrorCode(unreadable) ? unreadable : undefined

@@ -3,24 +3,23 @@ import { ifGone } from '../connection/errors.ts'
 import { failureMessage } from '../connection/payloads.ts'
 import type { RunId } from './runs.ts'
 
-/** An open run and its present work. */
 export interface PendingWork {
   readonly type: string
-  /** Tries of its pending workflow task; 0: none is pending. */
+  /** 0: none is pending. */
   readonly taskTries: number
-  /** Since when that task is pending, ms since the epoch. */
+  /** ms since the epoch. */
   readonly taskSince?: number
-  /** The activity with the most tries. */
+  /** The one with the most tries. */
   readonly activity?: {
     readonly name: string
     readonly tries: number
-    /** Code and text of its last failure. Absent: it has not failed. */
+    /** Of its last failure. Absent: none. */
     readonly code?: string
     readonly message?: string
   }
 }
 
-/** Describes a run with one call. Undefined: it has ended, or is gone. @param run without a run id: the latest */
+/** One call. Undefined: it has ended, or is gone. Without a run id: the latest. */
 export async function describePendingWork(
   client: TemporalClient,
   { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>,

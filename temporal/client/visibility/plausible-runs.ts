@@ -3,11 +3,7 @@ import { isU64 } from '../../../domain/stream/checks.ts'
 import { chainQueue, ledgerQueue, searchAttributes } from '../../contracts/names.ts'
 import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
 
-/**
- * Whether a listed run has the form of Portage's transfers: an id as of `transferId`, the bridge of the id in its
- * search attributes, and the queue of its target. Anyone who reaches Temporal can copy that form. This excludes runs
- * that were only made to be seen.
- */
+/** Id, bridge and queue are as of Portage's transfers. Anyone who reaches Temporal can copy that form. */
 export function isPlausibleTransfer({
   workflowId,
   taskQueue,
@@ -18,7 +14,7 @@ export function isPlausibleTransfer({
   return isIdOfTransfer(workflowId) && workflowId.startsWith(`${bridge}:`) && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** The reversal in the id of a run. Undefined: the run has not the form of Portage's reversals. */
+/** Undefined: not the form of Portage's reversals. */
 export function reversalIn({ workflowId, taskQueue }: Pick<WorkflowExecutionInfo, 'workflowId' | 'taskQueue'>): Reversal | undefined {
   if (!workflowId.startsWith(reversalPrefix) || taskQueue !== ledgerQueue) return undefined
   const end = workflowId.lastIndexOf(':')
@@ -26,7 +22,7 @@ export function reversalIn({ workflowId, taskQueue }: Pick<WorkflowExecutionInfo
   return isIdOfTransfer(transfer) && /^[0-9a-f-]{36}$/.test(run) ? { transfer, run } : undefined
 }
 
-/** An id as of `transferId`: bridge:sourceId:emitter:sequence:digest16. */
+/** bridge:sourceId:emitter:sequence:digest16. */
 function isIdOfTransfer(id: string): boolean {
   const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
   return Boolean(bridge && sourceId && emitter) && isU64(sequence) && /^[0-9a-f]{16}$/.test(digest) && rest.length === 0

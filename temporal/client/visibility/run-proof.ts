@@ -8,23 +8,14 @@ import { type ClosedTransfer, readClosedRun } from '../transfers/closed-runs.ts'
 import { ifGone, isForAll } from '../connection/errors.ts'
 import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 
-/**
- * Compares a run with what a list shows of it. `same`: equal. `unread`: unreadable or gone. `foreign`: different, or
- * not encrypted with a key of Portage where encryption is required, so that Portage has not written it.
- */
+/** A run compared with its list entry. `unread`: unreadable or gone. `foreign`: Portage has not written it. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const timeoutMs = 10_000
-/**
- * A reversal's run existed when the record was made, and exists for this time after it, ms: the server keeps closed
- * runs for days.
- */
+/** ms. The server keeps closed runs for days, so a record's run exists this long after it. */
 const keptMs = 3_600_000
 
-/**
- * Reads the evidence of a listed delivery or reversal, with two or three calls. Throws TEMPORAL_UNAVAILABLE and the
- * like.
- */
+/** Two or three calls. Throws TEMPORAL_UNAVAILABLE and the like. */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<NotifiedTransfer, 'kind' | 'id' | 'runId' | 'txHash' | 'at'>,
@@ -34,10 +25,10 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, timeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // A receiver that was away may get a reversal whose run the server has deleted by now.
+  // A late receiver may get a reversal whose run is deleted by now.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes } = described
-  // Listed as completed and running: the server was restored from an older copy than the list.
+  // The server was restored from an older copy than the list.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered =
     type === 'transfer' && status.name === 'COMPLETED' && typedSearchAttributes.get(searchAttributes.TransferState) === 'delivered'
@@ -46,7 +37,7 @@ export async function proofOf(
   return ended ? proofIn(ended, id) : 'unread'
 }
 
-/** The result of a record equals its input. `unread`: unreadable or gone, though the list has it. */
+/** The result of a record equals its input. */
 async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, timeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
@@ -67,7 +58,7 @@ function proofIn(ended: ClosedTransfer, id: string): RunProof {
   return state === 'delivered' && isOfId ? 'same' : 'foreign'
 }
 
-/** Nobody can write a readable payload without a key of Portage. */
+/** Nobody without a key can write a readable payload. */
 function isRefused({ unreadable }: ClosedTransfer): boolean {
   return unreadable !== undefined && isOfNoKey(unreadable)
 }
@@ -76,10 +67,7 @@ function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }
 
-/**
- * For `catch`, for one of many runs: its unreadable content must not stop the others. Throws errors of the server that
- * concern all runs.
- */
+/** For `catch`, one of many runs: throws only server errors that concern all. */
 export function proofDespite(error: unknown): RunProof {
   if (isForAll(error)) throw error
   return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'

@@ -6,25 +6,23 @@ import { failureMessage } from '../connection/payloads.ts'
 
 export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
 
-/** One run of a workflow. */
 export interface RunId {
   readonly workflowId: string
   readonly runId: string
 }
 
-/** An open run by a description, since the visibility store lags. */
+/** By a description, since the visibility store lags. */
 export interface OpenRun extends RunId {
   readonly type: string
   /** ms since the epoch. */
   readonly startedAt: number
-  /** State of a transfer. Undefined before its first task. */
+  /** Undefined before its first task. */
   readonly transferState: string | undefined
-  /** Tries of its pending workflow task. Undefined: none is pending. */
+  /** Undefined: none is pending. */
   readonly taskTries: number | undefined
   readonly hasPendingActivities: boolean
 }
 
-/** The runs that match a visibility query. */
 export async function* listRuns(client: TemporalClient, query: string): AsyncGenerator<RunId> {
   for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId }
 }
@@ -45,7 +43,7 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/** All events of a run, with decrypted messages of failed tasks. Empty if the run is gone. */
+/** With decrypted messages of failed tasks. Empty if the run is gone. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
@@ -53,10 +51,7 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
   return history?.events ?? []
 }
 
-/**
- * Replaces a run by one that begins after its first task, where every code fits. The new run keeps the input, and gets
- * all updates and signals again. Several processes may call it: the server makes one reset.
- */
+/** Begins after the first task, where every code fits. Keeps input, updates and signals. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)

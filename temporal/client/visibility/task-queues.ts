@@ -1,22 +1,18 @@
 import type { TemporalClient } from '../connection/client.ts'
 
-/**
- * A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval). After this time without a
- * poll it is gone, ms.
- */
+/** ms. A worker polls at least once a minute (matching.longPollExpirationInterval). */
 const pollerGoneMs = 75_000
-/** temporal.api.enums.v1.TaskQueueType. The enum itself is in a package that is not installed. */
+/** temporal.api.enums.v1.TaskQueueType, whose package is not installed. */
 const queueKinds = { workflow: 1, activity: 2 } as const
 
-/** The server's view of a task queue. */
 export interface QueueState {
-  /** A worker polls it, or has in the last 75 s. The server notices a killed worker only by its missing polls. */
+  /** Now or in the last 75 s: the server notices a killed worker only by its missing polls. */
   readonly isPolled: boolean
-  /** When a worker last began to poll, ms since the epoch. Absent: none in the last minutes. */
+  /** ms since the epoch. Absent: not in the last minutes. */
   readonly polledAt?: number
-  /** Tasks that no worker has taken. */
+  /** Tasks. */
   readonly waiting: number
-  /** Wait of the oldest task, ms; 0: there is none. */
+  /** Of the oldest task; 0: there is none. */
   readonly waitingMs: number
 }
 
