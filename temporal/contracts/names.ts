@@ -3,7 +3,7 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** Workflow id, from the message alone: a change of the config cannot make a second transfer of it. */
+/** Only parts of the message: no change of the config makes a second transfer. The digest separates equal sequences. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')

@@ -8,7 +8,7 @@ import { type ClosedTransfer, readClosedRun } from '../transfers/closed-runs.ts'
 import { ifGone, isForAll } from '../connection/errors.ts'
 import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 
-/** A run compared with its list entry. `unread`: unreadable or gone. `foreign`: Portage has not written it. */
+/** `same`: as listed. `unread`: unreadable or gone. `foreign`: different, or not encrypted by Portage where required. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const timeoutMs = 10_000
