@@ -8,7 +8,7 @@ import { type ClosedTransfer, readClosedRun } from '../transfers/closed-runs.ts'
 import { ifGone, isForAll } from '../connection/errors.ts'
 import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 
-/** `same`: as listed. `unread`: unreadable or gone. `foreign`: different, or not encrypted by Portage where required. */
+/** `same`: as listed. `unread`: unreadable or gone. `foreign`: different, or lacks a required encryption by Portage. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const timeoutMs = 10_000
