@@ -4,14 +4,14 @@ import type { Intent } from '../domain/intent.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { Source } from './source-port.ts'
 
-/** Whether a message is delivered. `rejected` is permanent, `declined` is policy, `wait` heals by itself. */
+/** `rejected` is permanent, `declined` is policy, `wait` heals by itself. */
 export type Verdict =
   | { readonly kind: 'valid' }
   | {
       readonly kind: 'rejected' | 'declined' | 'wait'
       readonly code: ErrorCode
       readonly reason: string
-      /** The signatures were valid and have expired: a copy with newer ones may replace the message. */
+      /** The signatures have expired: a copy with newer ones may replace the message. */
       readonly awaitNewSignatures?: true
       /** The signatures could not be checked yet. */
       readonly unverified?: true
@@ -31,8 +31,8 @@ export interface FoundDelivery {
 }
 
 /**
- * A gate is a bridge's limit on the target chain. `lane`: this lane cannot deliver. `route`: closed for this amount
- * now; `opensAt` is in seconds since the epoch. `transfer`: the amount fits on no day, so it is parked.
+ * A bridge's limit on the target chain. `lane`: this lane cannot deliver. `transfer`: never fits, so it is parked.
+ * `route`: closed for this amount now; `opensAt` is in seconds since the epoch.
  */
 export type Gate =
   | { readonly kind: 'open' }
@@ -43,90 +43,61 @@ export type Gate =
 /** A bridge on one target chain. */
 export interface Endpoint {
   readonly chain: ChainName
-  /**
-   * Whether the message is genuine: signed by an accepted guardian set, or recorded by its source. Checked before an id
-   * is taken; cached.
-   */
+  /** Signed by an accepted guardian set, or recorded by its source. Checked before an id is taken; cached. */
   verify(message: Uint8Array): Promise<Verdict>
-  /** Whether the target's contract accepts the message's emitter. Checked with `verify`. Absent: `verify` covers it. */
+  /** Whether the target's contract accepts the emitter. Absent: `verify` covers it. */
   accepts?(transfer: Transfer): Promise<Verdict>
   /** All conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
-  /** Whether the target chain's state shows the effect. One batched read, at `agreed` of each node. */
+  /** By the target chain's state. One batched read, at `agreed` of each node. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
-  /**
-   * Whether the delivering call always reverts after a delivery: then a successful simulation replaces `delivered`.
-   * Absent: the call may succeed without effect.
-   */
+  /** True: a successful simulation replaces `delivered`. Absent: a second call may succeed without effect. */
   revertsOnceDelivered?(transfer: Transfer): boolean
-  /** The delivery, from the chain's logs. Undefined if the node has no such log (pruned, not synced). */
+  /** From the chain's logs. Undefined if the node has no such log (pruned, not synced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
-  /** The delivering call. Its reads (wrapped native token or not) never change for a token and are cached. */
+  /** The delivering call. Its reads never change for a token and are cached. */
   intent(transfer: Transfer): Promise<Intent>
-  /**
-   * Every call that `intent` may return: contract (0x, lower case) → selectors. The chain's keys sign no other call for
-   * this bridge.
-   */
+  /** Contract (0x, lower case) → selectors that `intent` may call. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
-   * Proves a call from its calldata alone, right before a key signs it: exactly encoded, with only genuine transfers
-   * (`verify`) to this chain. Recent proofs are cached. Throws CALL_UNJUSTIFIED, also for calls outside `calls`;
-   * NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which heal; and errors of reads.
+   * Proves a call from its calldata alone, right before a key signs: exactly encoded, only genuine transfers to here.
+   * Throws CALL_UNJUSTIFIED (also outside `calls`), NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN (heal), errors of reads.
    */
   proveCall(intent: Intent): Promise<void>
   /** @param transfer distinguishes an amount that never fits from a spent budget */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-  /**
-   * The gate of a transfer for this account. Absent: no gates. If open, the amount is reserved until it is on the
-   * chain, is released, or is not asked for again for minutes. At most one read per block. Call it through
-   * `withReservation`.
-   */
+  /** The gate for this account. Absent: none. Open reserves the amount for minutes. Call through `withReservation`. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
-  /** Frees the reservation of a transfer. */
   release?(transfer: Transfer): void
-  /**
-   * The role that this account lacks. `everywhere`: for all of this bridge on this chain. Absent: anyone may deliver.
-   * Read once per block.
-   */
+  /** The role that this account lacks. `everywhere`: for the whole chain. Absent: anyone may deliver. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** Delivery of several transfers in one call. Absent: not supported. */
   readonly batches?: SharedCalls
-  /**
-   * Value of the fee, wei of the target's coin. Undefined or absent: no price is configured, and cost is not checked.
-   */
+  /** Wei of the target's coin. Undefined or absent: no price is configured, and cost is not checked. */
   earned?(transfer: Transfer): bigint | undefined
-  /**
-   * Recipient (lower-case address of the target chain) and token (as in the bridge's asset list), for the deny-list.
-   */
+  /** Recipient (lower-case address) and token (as in the asset list), for the deny-list. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
-  /** Whether a receipt of our transaction shows the effect of this transfer. */
+  /** Whether a receipt of our transaction shows the effect. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean
 }
 
 /** Several transfers in one call, all or nothing. */
 export interface SharedCalls {
-  /** Most transfers of any call on this chain. This many wait together in a lane's process. */
+  /** Most transfers of any call on this chain. */
   readonly largest: number
-  /** Transfers of the same key may share a call, up to `most` (a lane may use less). Undefined: delivered alone. */
+  /** Transfers of the same key may share a call, up to `most`. Undefined: delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
-  /** The call that delivers all of these. They have the same key. */
   intent(transfers: readonly Transfer[]): Promise<Intent>
-  /** The transfers that fit together into the bridge's limits, by the last read of `reserve`. Others are skipped. */
+  /** Those that fit together, by the last read of `reserve`. Others are skipped. */
   fitting(transfers: readonly Transfer[]): readonly Transfer[]
 }
 
 /** One protocol. Decoding is pure; everything that needs a chain is in an Endpoint. */
 export interface Bridge {
   readonly name: BridgeName
-  /**
-   * Checks only the form: call `verify` before an id is taken. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH,
-   * TARGET_CHAIN_UNSUPPORTED.
-   */
+  /** Checks the form only. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
   decode(message: Uint8Array): Transfer
-  /**
-   * Index of the signing guardian set; later sets have higher indices. Absent: signatures never expire. Throws as
-   * `decode`.
-   */
+  /** Index of the signing guardian set. Absent: signatures never expire. Throws as `decode`. */
   signedBy?(message: Uint8Array): number
   /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
   endpoint(chain: ChainName): Endpoint

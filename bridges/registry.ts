@@ -17,15 +17,13 @@ import { createSourceWithoutNode, type EmitterWithoutNode, emittersWithoutNode }
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 import { createTokenBridgeSource, streamOf } from './wormhole-token-bridge/streams.ts'
 
-/** The part of a config that bridges need. `chains` has all chains, also those not connected. */
+/** `chains` has all chains, also those not connected. */
 export interface BridgesOptions {
   readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'>>>
   readonly bridges: Config['bridges']
 }
 
-/**
- * The chains of a process, all of the family `evm`. It delivers to `served`, and also reads messages of `connected`.
- */
+/** The process delivers to `served`, and also reads messages of `connected`. All are `evm`. */
 interface Connections {
   readonly connected: ReadonlyMap<ChainName, EvmChain>
   readonly served: ReadonlyMap<ChainName, EvmChain>
@@ -81,7 +79,7 @@ const makers: {
       targetChain: target,
       targetBridge: targetContract,
     }))
-    // A route is served where its target is served. Its source is then connected.
+    // A served target has its source connected.
     const ours = all.flatMap((route) => {
       const [source, target] = [connected.get(route.sourceChain), served.get(route.targetChain)]
       return source && target ? [{ ...route, source, target }] : []
@@ -96,10 +94,7 @@ const makers: {
   },
 }
 
-/**
- * All bridges of the config. `connected` includes the sources of native routes (`sourcesOf`); `served` have endpoints
- * (default: all).
- */
+/** All bridges of the config. `connected` includes `sourcesOf`; `served` have endpoints (default: all). */
 export function createBridges(
   options: BridgesOptions,
   connected: ReadonlyMap<ChainName, EvmChain>,
@@ -112,13 +107,13 @@ export function createBridges(
   return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
 }
 
-/** The source chains to connect in order to deliver to `targets`: messages without signatures are checked there. */
+/** Chains to connect for deliveries to `targets`: messages without signatures are checked there. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
 }
 
-/** By bridge, the APIs that serve its signed messages. URLs may hold keys. */
+/** APIs of signed messages by bridge. URLs may hold keys. */
 export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
   const settings = bridges[wormholeTokenBridge]
   type Apis = Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'>
@@ -132,7 +127,7 @@ export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonl
   return settings ? emittersWithoutNode(settings, new Set(own)) : []
 }
 
-/** The guardian spies of the config (host:port) with the emitters to subscribe to. */
+/** Guardian spies (host:port) with the emitters to subscribe to. */
 export function spySources({ chains, bridges }: BridgesOptions) {
   const address = bridges[wormholeTokenBridge]?.spy?.address
   if (address === undefined) return []
@@ -144,7 +139,6 @@ export function spySources({ chains, bridges }: BridgesOptions) {
   return [{ bridge: wormholeTokenBridge, address, filters }]
 }
 
-/** The streams of the config. */
 export function configuredStreams({ chains, bridges }: BridgesOptions): readonly StreamName[] {
   const own = bridges[wormholeTokenBridge]
     ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
@@ -162,12 +156,11 @@ export function configuredStreams({ chains, bridges }: BridgesOptions): readonly
   return [...signed, ...scanned]
 }
 
-/** The config's names for the ids of streams. */
 export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
 }
 
-/** A source chain's display name. Chains outside the config have the name of Wormhole's SDK. */
+/** Chains outside the config have the name of Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)
@@ -176,9 +169,7 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-/**
- * The Wormhole fields of a chain. Throws CONFIG_INVALID, which a loaded config rules out (config/load/cross-checks.ts).
- */
+/** Throws CONFIG_INVALID, which a loaded config rules out (config/load/cross-checks.ts). */
 function wormholeOf(name: ChainName, { wormholeChainId, contracts }: BridgesOptions['chains'][ChainName]) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })

@@ -4,22 +4,16 @@ export const mostLag = 5
 /** More blocks than a chain grows between two polls. Blocks of a wider gap are not read. */
 export const longestGap = 1_024
 
-/** Blocks that an honest node may be above the majority's head: nodes receive blocks at different times. */
+/** Blocks that an honest node may be above the majority's head. */
 const mostAhead = 64
 
-/**
- * The highest block that more than half of `nodes` have reached. With fewer answers, the lowest of them. Undefined: no
- * answer.
- */
+/** Highest block that more than half have reached, else the lowest known. Undefined: no answer. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/**
- * The head to compare nodes with: the majority's. Of two nodes the higher one, since the other is more likely syncing
- * than this one lying, unless it is implausibly far above our head (`own`).
- */
+/** The majority's head. Of two nodes the higher one, unless it is implausibly far above our head (`own`). */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
@@ -27,10 +21,7 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
-/**
- * Blocks between a node and the majority's head (`reached`): behind it, or implausibly far above it; 0 if slightly
- * above. One node's head never makes another lag. Undefined: a head is unknown.
- */
+/** Blocks behind the majority (`reached`), or far above it; 0 if slightly above. Undefined: a head is unknown. */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

@@ -3,7 +3,7 @@ import { remember } from '../runtime/remember.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** Resolves true with the first head, also the current one, for which `done` is true, and false after `mostMs`. */
+/** True at the first head, also the current one, for which `done` is true. False after `mostMs`. */
 export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
@@ -15,21 +15,20 @@ export async function untilHead(
   return within(mostMs, found, () => false).finally(unsubscribe)
 }
 
-/** The part of a chain that knows its head. */
 export interface HeadSource {
   readonly name: string
   readonly heads: Pick<Heads, 'current'>
 }
 
-/** The last head event. Throws NODE_UNAVAILABLE before the first block. */
+/** Throws NODE_UNAVAILABLE before the first block. */
 export function currentHead({ name, heads }: HeadSource): HeadEvent {
   if (heads.current) return heads.current
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
 /**
- * Caches one answer per key until `versionOf` changes (default: the head's hash). Failures are not cached. Throws as
- * `currentHead`.
+ * Caches one answer per key until `versionOf` changes (default: the head's hash), but no failure.
+ * Throws as `currentHead`.
  */
 export function oncePerHead<T>(
   chain: HeadSource,
@@ -46,7 +45,7 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes a majority is counted of: all of the config that read. A disabled node counts as silent. */
+/** The nodes a majority is counted of. A disabled node counts as silent. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }

@@ -4,15 +4,13 @@ import { createEvmChain, createSigner } from './evm/index.ts'
 import type { Chain } from './port.ts'
 import type { Signer, SigningPolicy } from './signing-port.ts'
 
-/** The interface of every family. `createChain` connects nothing yet; `createSigner` opens a lane's key. */
+/** The interface of every family. `createChain` connects nothing yet. */
 interface Family {
   readonly createChain: (options: never) => Chain
   readonly createSigner: (spec: never, address?: string, policy?: SigningPolicy) => Promise<Signer>
 }
 
-/**
- * Fails to compile if a family of the config is missing. Chains keep their family's type, whose reads the bridges need.
- */
+/** Fails to compile if a family of the config is missing. Keeps each family's type for the bridges. */
 export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>

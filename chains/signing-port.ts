@@ -13,7 +13,7 @@ export interface UnsignedTransaction extends Fees {
 
 export interface SignedTransaction {
   readonly raw: string
-  /** 0x transaction hash, lower case. */
+  /** 0x, lower case. */
   readonly hash: string
   /** Hash of the unsigned transaction: the same for every signature. */
   readonly signingHash: string
@@ -26,42 +26,35 @@ export type ContractCalls = Readonly<Record<string, readonly string[]>>
 export interface SigningLimits {
   readonly maxGasPerTransaction: string
   readonly maxTipPerGasWei: string
-  /** Fee for the data of one transaction in addition to its gas (L2s). */
+  /** Fee for one transaction's data in addition to its gas (L2s). */
   readonly maxDataFeePerTransactionWei: string
-  /** Gas limit × fee per gas of one transaction + its data fee. */
+  /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
   /** Cost of all nonces, each by its dearest attempt. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
-  /** Coins of one payment to a payee. Absent: no limit, since the config names the payees. */
+  /** Coins of one payment. Absent: no limit, since the config names the payees. */
   readonly maxPaymentWei?: string | undefined
 }
 
-/** The transactions that a key may sign in addition to no-ops. Addresses and selectors are 0x, lower case. */
+/** Allowed in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
   /** Deliveries. They carry no coins, and each needs a proof by `proveCall`. */
   readonly calls: ContractCalls
-  /**
-   * Contract → prefixes of the data of operators' calls: a selector and leading arguments. Without coins. The arguments
-   * after the prefix are not proved.
-   */
+  /** Contract → data prefixes of operators' calls, without coins. Arguments after the prefix are not proved. */
   readonly operatorCalls: ContractCalls
-  /**
-   * Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, or errors of reads, after which it may be
-   * retried.
-   */
+  /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, or retryable errors of reads. */
   readonly proveCall: (call: Intent) => Promise<void>
   readonly limits: SigningLimits
   /** `Chain.dataFee`. Throws errors of reads. */
   readonly dataFee: (call: Intent) => Promise<string>
-  /** The lane and the deciding config fields, for the text of a refusal. */
+  /** For the text of a refusal. */
   readonly lane: LaneId
   readonly fieldOf: (what: 'calls' | 'payees' | keyof SigningLimits) => string
-  /** The folder where spending outlives the process. Absent: counted in memory. */
+  /** Folder where spending outlives the process. Absent: counted in memory. */
   readonly spendingFolder?: string | undefined
-  /** Addresses that may receive coins. */
   readonly coinPayees: readonly string[]
-  /** Token contracts whose tokens may be sent to `tokenPayees`. */
+  /** Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
   readonly tokenPayees: readonly string[]
 }
@@ -69,7 +62,7 @@ export interface SigningPolicy {
 /** A transaction before it is signed. Without a nonce: the next one. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
-/** The amount a key has signed for, wei, and its limit. */
+/** Wei that a key has signed for, and the limit. */
 export interface Spending {
   readonly window: 'hour' | 'day'
   readonly spent: bigint
@@ -84,16 +77,15 @@ export interface LaneSpending {
 
 /** The only holder of key material. */
 export interface Signer {
-  /** 0x address, lower case. */
+  /** 0x, lower case. */
   readonly address: string
   /**
-   * Signatures may differ each time (KMS). Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED (with the fact
-   * `limit` if a limit is the reason, and `dataFee` if only the current data fee exceeds it), CALL_UNJUSTIFIED,
-   * SPENDING_UNRECORDED, and errors of the proof's and the data fee's reads.
+   * Signatures may differ each time (KMS). A limit's refusal has the fact `limit`, and `dataFee` if that is why.
+   * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, errors of reads.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
   /** Throws the refusals of `sign` without asking the key, before a nonce or a record exists. Absent: no checks. */
   check?(transaction: Proposed): Promise<void>
-  /** Recent spending. Absent: not counted. */
+  /** Absent: not counted. */
   spending?(): readonly Spending[]
 }

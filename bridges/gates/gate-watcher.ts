@@ -9,7 +9,7 @@ import type { Endpoint, Gate } from '../port.ts'
 import { type Reserve, withReservation } from './with-reservation.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Transfers woken per block, and in parallel. Lanes deliver some hundred per block. */
+/** Transfers woken per block. Lanes deliver some hundred per block. */
 const wokenPerBlock = 200
 const wokenAtATime = 20
 /** Further transfers poll their gates themselves. */
@@ -18,19 +18,15 @@ const mostWaiting = 20_000
 /** A closed gate that will open again. */
 export type ClosedGate = Extract<Gate, { kind: 'lane' | 'route' }>
 
-/** Reports of a process's steps to its gate watcher. */
 export type ClosedGates = Pick<GateWatcher, 'wait' | 'unauthorized'>
 
 type WatchedEndpoint = Pick<Endpoint, 'reserve' | 'release'>
 
-/** Chain, endpoints and lanes are the target's. */
 export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /**
-   * `wake`: false if the transfer is gone. `waiting`: all of a bridge to this chain, also those of an earlier process.
-   */
+  /** `wake`: false if the transfer is gone. `waiting`: also transfers of an earlier process. */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger
@@ -40,14 +36,11 @@ export interface GateWatcherOptions {
 interface Waiter {
   readonly id: string
   readonly transfer: Transfer
-  /** Undefined before its gate was checked. */
+  /** Undefined before the gate was checked. */
   code?: ErrorCode
 }
 
-/**
- * Checks a chain's gates once per block while transfers wait, and wakes those that may pass, sorted by number. Their
- * reservations stay.
- */
+/** Checks gates once per block while transfers wait, and wakes those that may pass. Their reservations stay. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -72,7 +65,6 @@ export class GateWatcher {
     else this.#add({ id, transfer, code })
   }
 
-  /** This lane's account lacks a role. */
   unauthorized(lane: LaneId): void {
     this.#options.unauthorized.add(lane)
   }
@@ -114,7 +106,7 @@ export class GateWatcher {
     }
   }
 
-  /** Keeps the reservation for the next admission. A transfer that never fits also passes: its admission parks it. */
+  /** Keeps the reservation. A transfer that never fits also passes: its admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)
@@ -152,13 +144,12 @@ export class GateWatcher {
     }
   }
 
-  /** Sorted by number within each source. */
   #inOrder(): readonly Waiter[] {
     this.#order ??= [...this.#waiting.values()].sort((a, b) => byNumber(a.transfer, b.transfer))
     return this.#order
   }
 
-  /** Finds transfers that waited before this process started. Until then they poll their gates themselves. */
+  /** Transfers that waited before this process started poll their gates until found. */
   async #findEarlier(): Promise<void> {
     const { endpoints, waitingTransfers, logger, chain } = this.#options
     for (const [name, { reserve }] of endpoints) {

@@ -7,18 +7,17 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Least time between two orders for a lane, ms. Its status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
+/** Ms between two orders for a lane, whose status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
 const orderAgainMs = 10_000
-/** Interval of checks for lanes that another process paused, ms. That process may have ended. */
+/** Ms between checks for lanes that another process paused and left. */
 const statusesMs = 60_000
 
-/** @param reasons the missing roles, one text per bridge */
+/** @param reasons one per bridge */
 export function unauthorizedReason(reasons: readonly string[]): string {
   return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
 }
 
 export interface LanesWithoutRoleOptions {
-  /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
   readonly lanes: { status(lane: LaneId): Promise<LaneStatus>; statuses(): Promise<LaneStatus[]> }
   readonly pauses: { pause(lane: LaneId, pause: PauseReason): Promise<void>; resume(lane: LaneId, pause: PauseReason): Promise<void> }
@@ -28,10 +27,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/**
- * Checks lanes that lack a role once per block. A lane that may deliver for no bridge is paused, and resumed when it
- * may.
- */
+/** Pauses a lane that may deliver for no bridge, and resumes it when it may. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number
@@ -53,7 +49,7 @@ export class LanesWithoutRole {
     })
   }
 
-  /** Called at each block. Never throws. */
+  /** Never throws. */
   async check(): Promise<void> {
     if (this.#clock() - this.#listedAt >= statusesMs) {
       this.#listedAt = this.#clock()

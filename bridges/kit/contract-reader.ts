@@ -2,7 +2,6 @@ import type { ErrorDescription, Interface, Result } from 'ethers'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** The part of a chain that contract reads need. */
 export interface ContractReader {
   readonly name: string
   /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED, and at `agreed` NODES_DISAGREE. */
@@ -18,7 +17,7 @@ export interface View {
   readonly at?: At
 }
 
-/** A malformed answer of one node is read again from most nodes, so that a lying node stops no read. */
+/** A malformed answer is read again from most nodes, so that a lying node stops no read. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
 /** All values of a view function. Throws as `call`, and NODE_REFUSED if the address is not such a contract. */
@@ -27,7 +26,7 @@ export async function read(chain: ContractReader, view: View): Promise<Result> {
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
     const values = abi.decodeFunctionResult(method, answer)
-    // ethers throws for a badly encoded value only when it is read.
+    // ethers throws for a bad value only when it is read.
     values.toArray(true)
     return values
   } catch (cause) {
@@ -53,7 +52,7 @@ export function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> 
   return unless(reading, ({ code }) => code === 'NODES_DISAGREE')
 }
 
-/** Reads in batches of one request of most gateways. */
+/** Most gateways take a batch of this size. */
 export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>, perTick = 100): Promise<readonly V[]> {
   const values: V[] = []
   for (let from = 0; from < keys.length; from += perTick) {
@@ -62,16 +61,13 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Batch size at `agreed`: a single node is asked twice, a block apart, and all reads share that wait. */
+/** Batch size at `agreed`: a single node is asked twice, and all reads share that wait. */
 export const agreedPerTick = 1_000
 
-/** One node's word on the finalized state, or that of more than half of the nodes. */
+/** One node's word, or that of more than half of the nodes. */
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/**
- * One node's answers at the finalized state. Doubtful ones are confirmed by most nodes, and undefined if those
- * disagree.
- */
+/** Doubtful answers are confirmed by most nodes, and undefined if those disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -84,7 +80,7 @@ export async function askMostIf<K, V>(
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
 }
 
-/** The error in revert bytes: custom, Error(string) or Panic(uint256). Undefined if unknown or malformed. */
+/** Custom, Error(string) or Panic(uint256). Undefined if unknown or malformed. */
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)

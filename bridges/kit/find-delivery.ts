@@ -3,7 +3,6 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { FoundDelivery } from '../port.ts'
 import type { LogReader } from './logs.ts'
 
-/** The log that shows a delivery. */
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
   /** Absent: the topics suffice. */
   readonly shows?: (log: PlacedLog) => boolean
@@ -14,10 +13,7 @@ interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/**
- * Searches logs newest first, `rangeBlocks` per read (many public nodes refuse more). Undefined: none in `depthBlocks`,
- * or refused. Five reads at most, no full scan.
- */
+/** Newest first, `rangeBlocks` per read. Undefined: none in `depthBlocks`, or refused. Five reads at most. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -2,28 +2,21 @@ import type { Log, LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 
-/**
- * For final blocks, by more than half of the nodes. At `majority` a single node is asked once, at `agreed` twice.
- * Absent: one node's word.
- */
+/** By more than half of the nodes. A single node is asked once at `majority`, twice at `agreed`. */
 export type LogsAt = 'agreed' | 'majority'
 
-/** The part of a chain that streams need. */
 export interface LogReader extends ContractReader {
-  /**
-   * Throws NODE_REFUSED (the caller splits a long range), NODE_UNAVAILABLE, and at `agreed` and `majority`
-   * NODES_DISAGREE.
-   */
+  /** Throws NODE_REFUSED (the caller splits a long range), NODE_UNAVAILABLE, and with `at` NODES_DISAGREE. */
   logs(range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]>
 }
 
-/** Whether a log is of this contract and begins with these topics. Both are in lower case. */
+/** Address and topics in lower case. */
 export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
   return (log: Log): boolean =>
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
-/** The logs of a range. Throws as `logs`, and NODE_REFUSED for a stray log. */
+/** Throws as `logs`, and NODE_REFUSED for a stray log. */
 export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
   const { fromBlock, toBlock } = range
   const logs = await chain.logs(range, at)

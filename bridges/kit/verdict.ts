@@ -1,10 +1,10 @@
 import { type ErrorCode, type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Verdict } from '../port.ts'
 
-/** The meaning of each code for the checked message. Other codes say nothing about the message. */
+/** The meaning of each code. Other codes say nothing about the message. */
 export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
 
-/** The verdict of a check that throws its refusal. Errors that concern no message (a node is down) are rethrown. */
+/** The verdict of a check that throws its refusal. Errors that concern no message are rethrown. */
 export async function toVerdict(check: () => Promise<unknown>, refusals: Refusals): Promise<Verdict> {
   try {
     await check()
@@ -23,7 +23,7 @@ export function unproved(detail: string, facts: Facts, cause?: unknown): Relayer
   return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
 }
 
-/** Checks a message inside a call. A rejected message becomes CALL_UNJUSTIFIED; other errors are rethrown. */
+/** A rejected message becomes CALL_UNJUSTIFIED. Other errors are rethrown. */
 export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
   try {
     return await check()

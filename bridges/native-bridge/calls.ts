@@ -5,19 +5,16 @@ import { nativeBridgeAbi } from './contracts.ts'
 import { type CompletionArguments, completionArguments, type NativeTransfer } from './message.ts'
 import type { DecodeTransfer } from './decoded.ts'
 
-/** Selector of completeBridgeTransfer. */
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
 const words = 5
 
-/** The call of completeBridgeTransfer. ethers takes a hundred times as long, several times per delivery. */
+/** ethers takes a hundred times as long, several times per delivery. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
 }
 
-/**
- * The arguments of such a call, lower case. Undefined unless the data is byte for byte what `encodeCompletion` makes.
- */
+/** Lower case. Undefined unless the data is byte for byte what `encodeCompletion` makes. */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
   const text = data.toLowerCase()
   if (!text.startsWith(selector) || text.length !== selector.length + words * 64 || !/^0x[0-9a-f]*$/.test(text)) return undefined
@@ -27,14 +24,11 @@ export function decodeCompletion(data: string): CompletionArguments | undefined 
   return [`0x${word(0)}`, `0x${word(1)}`, `0x${recipient.slice(24)}`, BigInt(`0x${word(3)}`), BigInt(`0x${word(4)}`)]
 }
 
-/** The call that delivers one transfer. */
 export function completionIntent(targetBridge: string, transfer: NativeTransfer): Intent {
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/**
- * The call that delivers all or none. Throws INPUT_INVALID for no transfer, or for a repeated one (it would undo all).
- */
+/** Delivers all or none. Throws INPUT_INVALID for no transfer, or a repeated one (it would undo all). */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -45,7 +39,6 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   return { to: targetBridge.toLowerCase(), data, value: '0' }
 }
 
-/** Batches by target contract. */
 export function createSharedCalls(decode: DecodeTransfer, largest: number): SharedCalls {
   return {
     largest,

@@ -3,10 +3,7 @@ import type { At } from '../../chains/port.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 import type { NativeTransfer } from './message.ts'
 
-/**
- * Functions, events and errors: of the bridge (MOV INativeBridge.sol, spelled as there), OpenZeppelin and the token
- * (ERC-6093).
- */
+/** Functions, events and errors of MOV INativeBridge.sol (spelled as there), OpenZeppelin and ERC-6093. */
 export const nativeBridgeAbi = new Interface([
   'event BridgeTransferInitiated(bytes32 indexed bridgeTransferId, address indexed originator, bytes32 indexed recipient, uint256 amount, uint256 nonce)',
   'event BridgeTransferCompleted(bytes32 indexed bridgeTransferId, bytes32 indexed originator, address indexed recipient, uint256 amount, uint256 nonce)',
@@ -44,14 +41,14 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** The source contract's entry of a nonce; undefined: none yet. Its id is not checked. Throws as `read`. */
+/** The entry of a nonce; undefined: none yet. Its id is not checked. Throws as `read`. */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
   return id === nothing ? undefined : { id, initiator, recipient, amount: entry[3] as bigint, nonce }
 }
 
-/** The nonce under which the target contract completed an id; 0: not completed. Throws as `read`. */
+/** The nonce under which an id was completed; 0: not completed. Throws as `read`. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint

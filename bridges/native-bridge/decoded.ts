@@ -12,12 +12,11 @@ import { type NativeMessage, readMessage, toTransfer } from './message.ts'
 import type { Routes } from './routes.ts'
 import type { ReadableRoute } from './verify.ts'
 
-/** A route that ends at this chain, with the limits of its target contract. */
+/** A route that ends at this chain. */
 export interface ServedRoute extends ReadableRoute {
   readonly inbound: Inbound
 }
 
-/** A transfer's message and its route. */
 export interface DecodedTransfer {
   readonly message: NativeMessage
   readonly route: ServedRoute
@@ -26,13 +25,9 @@ export interface DecodedTransfer {
 /** Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
 export type DecodeTransfer = (transfer: Transfer) => DecodedTransfer
 
-/** Messages of 224 bytes, of steps that are under way. */
 const mostDecoded = 4_096
 
-/**
- * Decodes each recent message once, and once per transfer object: the gate watcher asks for waiting ones at every
- * block.
- */
+/** Decodes once per message and object: the gate watcher asks at every block. */
 export function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
   const known = new WeakMap<Transfer, DecodedTransfer>()
   const decoded = new LRUCache<string, DecodedTransfer>({
@@ -65,13 +60,10 @@ export function checkAmount({ message: { amount, nonce }, route: { minimumAmount
   throw new RelayerError('AMOUNT_TOO_SMALL', { facts: { nonce: String(nonce), amount: String(amount), minimum: minimumAmount } })
 }
 
-/** The state at which most nodes are asked to confirm one node's word. */
+/** States that confirm one node's word. */
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/**
- * See `Endpoint.delivered`. An id completed under another nonce is confirmed first. Throws as `isCompleted`,
- * NODES_DISAGREE.
- */
+/** See `Endpoint.delivered`. Confirms an id completed under another nonce. Throws as `isCompleted`, NODES_DISAGREE. */
 export function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
   return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
     const { message, route } = decode(transfer)
@@ -83,7 +75,7 @@ export function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
   }
 }
 
-/** Whether a receipt of our transaction shows the completion of this transfer. */
+/** Whether a receipt of our transaction shows the completion. */
 export function hasCompletion({ status, block, hash: transactionHash, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
   const wanted = completionLog(route.targetBridge, message)
   return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows({ ...log, block, transactionHash }))

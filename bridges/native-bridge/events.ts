@@ -6,7 +6,6 @@ import { type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../source-port.ts'
 import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
 
-/** A transfer of an event. */
 export interface TransferEvent {
   readonly transfer: NativeTransfer
   readonly block: BlockRef
@@ -16,10 +15,7 @@ export interface TransferEvent {
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/**
- * The transfers that started in these blocks, by block. Throws as `readLogs`, and NATIVE_ID_MISMATCH (confirm it at
- * `agreed` before a halt: below that it is one node's word).
- */
+/** Initiations by block. Throws as `readLogs`, and NATIVE_ID_MISMATCH (one node's word below `agreed`). */
 export async function initiatedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [initiatedTopic], ...range }, at)
   return logs.map((log) => {
@@ -28,13 +24,13 @@ export async function initiatedIn(chain: LogReader, bridge: string, range: Block
   })
 }
 
-/** The transfers that any account completed in these blocks. Throws as `initiatedIn`. */
+/** Completions by any account. Throws as `initiatedIn`. */
 export async function completedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [completedTopic], ...range }, at)
   return logs.map((log) => toEvent(log, completedBy(log)))
 }
 
-/** The log of this transfer's completion. A malformed or contradictory log does not count: a node invented it. */
+/** A malformed or contradictory log does not count: a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -51,10 +47,7 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/**
- * `completedUnder` 0: not completed. Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so
- * no honest contract completes it under another.
- */
+/** 0: not completed. Throws NATIVE_NONCE_MISMATCH, which halts the route: no honest contract does this. */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
@@ -69,7 +62,7 @@ function toEvent({ block, transactionHash }: PlacedLog, transfer: NativeTransfer
   return { transfer: checkId(transfer), block, txHash: transactionHash }
 }
 
-/** The name of each event, and the position of its indexed address. */
+/** Name of each event, and place of its indexed address. */
 const layouts = {
   [initiatedTopic]: { name: 'BridgeTransferInitiated', address: 2 },
   [completedTopic]: { name: 'BridgeTransferCompleted', address: 3 },
@@ -77,10 +70,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/**
- * The arguments of an event, lower case. ethers takes a hundred times as long, several times per delivery. Throws
- * NODE_REFUSED unless the log is exactly as the contract encodes it, with a nonce of 64 bits.
- */
+/** Lower case. Much faster than ethers. Throws NODE_REFUSED unless encoded exactly, with a nonce of 64 bits. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())
@@ -94,7 +84,7 @@ export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topi
   return [id, from, to, amount, nonce]
 }
 
-/** Undefined if the word is longer than an address. */
+/** Undefined if longer than an address. */
 function addressOf(word: string): string | undefined {
   return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined
 }

@@ -20,7 +20,7 @@ import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
 
 export interface EvmEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender' | 'nodes'>
-  /** The routes that end at this chain, each with its source chain connected. */
+  /** Each route ends at this chain, and its source chain is connected. */
   readonly routes: readonly ReadableRoute[]
   /** Shared with the streams of this process. */
   readonly verified?: VerifiedMessages | undefined
@@ -61,9 +61,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /**
-     * Distinguishes BRIDGE_CAP from BRIDGE_BUDGET by the limits `reserve` last read. Both wait: only the gate parks.
-     */
+    /** BRIDGE_CAP or BRIDGE_BUDGET, by the last read limits. Both wait: only the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -72,7 +70,6 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     parties(transfer) {
       const { recipient, sourceNetworkId, sourceBridge } = decode(transfer).message
-      // A source contract has a single token.
       return { recipient: `0x${recipient.slice(26)}`, token: `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}` }
     },
     hasEffect: (receipt, transfer) => hasCompletion(receipt, decode(transfer)),

@@ -1,12 +1,12 @@
 import type { Gate } from '../port.ts'
 
-/** The target contract's limits at one moment. Amounts in the token's smallest unit. */
+/** Amounts in the token's smallest unit. */
 export interface InboundLimits {
   /** UTC day of `used`: whole days since the epoch. */
   readonly day: number
   /** Sum of that day's completions. */
   readonly used: bigint
-  /** Exclusive limit of `used`: the insurance fund's balance divided by the risk denominator. */
+  /** Exclusive limit of `used`: the fund's balance divided by the risk denominator. */
   readonly cap: bigint
   readonly paused: boolean
   /** Whether the relayer has RELAYER_ROLE. */
@@ -17,10 +17,8 @@ export interface InboundLimits {
 export const daySeconds = 86_400
 
 /**
- * The gate for a transfer of this amount: role, then pause, cap, budget. The deployed contract's pause stops
- * initiations only; an operator who pauses the bridge means both, so completions wait too. An empty fund closes the
- * route and parks nothing.
- * @param now time of the target chain, seconds since the epoch. A new day has the whole budget
+ * Role, pause, cap, budget. The contract's pause stops initiations only, but its operator means completions too.
+ * @param now time of the target chain, seconds. A new day has the whole budget
  * @param reserved amounts of other transfers that the contract does not count yet
  */
 export function gateOf(limits: InboundLimits, amount: bigint, now: number, reserved = 0n): Gate {
@@ -38,10 +36,7 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/**
- * The transfers that fit into the day's budget together, skipping those that do not: the contract undoes an oversized
- * batch.
- */
+/** Fits the day's budget: skips the rest, because the contract undoes an oversized batch. */
 export function fitting<T extends { readonly amount: bigint }>(
   limits: InboundLimits,
   transfers: readonly T[],

@@ -6,20 +6,19 @@ import { type ContractReader, read, unlessDisagreed } from '../kit/contract-read
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 
-/** The parts of the target chain that reads of the limits need. */
 export interface LimitsChain extends ContractReader, HeadSource {
   /** Absent: a single node. */
   readonly nodes?: Chain['nodes']
 }
 
 export interface ReadLimits extends InboundLimits {
-  /** The latest block when the read began. Later completions may not be counted. */
+  /** When the read began. Later completions may not be counted. */
   readonly height: number
 }
 
 const relayerRole = id('RELAYER_ROLE')
 
-/** The limits of one target contract. Each is read at most once per block (and account). All throw as `read`. */
+/** The limits of one target contract, read at most once per block (and account). All throw as `read`. */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
@@ -30,35 +29,32 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   let started = 0
   let lastStarted = 0
 
-  /** Ignores an answer that arrives after that of a later read. */
+  /** Ignores an answer that arrives after a later read's. */
   function keep(limits: ReadLimits, turn: number): ReadLimits {
     if (turn > lastStarted) [last, lastStarted] = [limits, turn]
     return limits
   }
 
   return {
-    /**
-     * At the latest block. The reads may hit two neighbouring blocks: the gate only saves attempts, the simulation
-     * decides.
-     */
+    /** The reads may hit two neighbouring blocks: the gate only saves attempts. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       return keep({ ...limits, mayComplete }, turn)
     },
-    /** The limits by most nodes. Undefined for a single node, or without a majority. */
+    /** Undefined for a single node, or without a majority. */
     async byMost(relayer: string): Promise<ReadLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
       return limits && mayComplete !== undefined ? keep({ ...limits, mayComplete }, turn) : undefined
     },
-    /** Whether this account has RELAYER_ROLE. A missing role is confirmed by most nodes. */
+    /** A missing role is confirmed by most nodes. */
     async mayComplete(relayer: string): Promise<boolean> {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** The cap by most nodes, since it parks transfers. Throws NODES_DISAGREE. */
+    /** By most nodes, since the cap parks transfers. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -70,7 +66,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The token has no setter: it is read once, from most nodes. The fund has one: it is read each time. */
+/** The token has no setter, so one read from most nodes suffices. The fund has one. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 
@@ -85,7 +81,6 @@ function createReads(chain: LimitsChain, bridge: string) {
 
   return {
     mayComplete: (relayer: string, at: At) => one<boolean>('hasRole', at, [relayerRole, relayer]),
-    /** The limits for all accounts. */
     async shared(at: At): Promise<Omit<ReadLimits, 'mayComplete'>> {
       const { height } = currentHead(chain).latest
       const { token, fund: likely } = (known ??= await learn())
@@ -112,10 +107,7 @@ function hasSeveral({ nodes }: LimitsChain): boolean {
   return votersOf(nodes?.() ?? []).length > 1
 }
 
-/**
- * Time of the latest block, seconds since the epoch; it decides the contract's day. Throws NODE_UNAVAILABLE before the
- * first block.
- */
+/** Seconds; decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
 export function secondsOf(chain: HeadSource): number {
   return currentHead(chain).latest.timestamp
 }

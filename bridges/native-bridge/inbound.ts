@@ -8,7 +8,6 @@ import { createInboundLimits, type LimitsChain, type ReadLimits, secondsOf } fro
 import type { NativeTransfer } from './message.ts'
 import { createReservedAmounts } from './reserved-amounts.ts'
 
-/** The fields of a transfer that limits depend on. */
 export type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
@@ -16,7 +15,7 @@ export type Inbound = ReturnType<typeof createInbound>
 /** Blocks whose completions are read at once. Older reservations have lapsed. */
 const mostBlocks = 1_000
 
-/** The gate of a target contract: its limits, less the amounts of this process that are not on the chain yet. */
+/** The gate of a contract: its limits, less this process's amounts that are not on the chain yet. */
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createInboundLimits(chain, contract)
   const reserved = createReservedAmounts()
@@ -24,14 +23,11 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /**
-   * Runs once per block while amounts are reserved. It stays a block behind: counting an amount twice is the safe
-   * error.
-   */
+  /** Runs once per block while amounts are reserved, a block behind: counting twice is the safe error. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
-    // Nothing is reserved, or the chain went back and its blocks are read again.
+    // Nothing is reserved, or the chain went back.
     if (reserved.size === 0 || toBlock < (seenTo ?? 0)) seenTo = toBlock
     if (reserved.size === 0 || toBlock < fromBlock) return
     try {
@@ -40,12 +36,12 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // Refused ranges are skipped: those reservations lapse. Other failures also fail the reads of the limits.
+      // Skips refused ranges: those reservations lapse.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
 
-  /** Parks a transfer only if most nodes agree on the cap. Otherwise it waits. */
+  /** Parks only if most nodes agree on the cap. */
   async function confirmed(gate: Gate, amount: bigint): Promise<Gate> {
     const cap = await limits.agreedCap()
     if (amount >= cap) return gate
@@ -53,7 +49,6 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   }
 
   return {
-    /** As `Endpoint.reserve`. */
     async reserve({ id, amount }: Entrant, relayer: string): Promise<Gate> {
       const [read] = await Promise.all([limits.read(relayer), dropOncePerHead()])
       const gateBy = (limit: ReadLimits) => gateOf(limit, amount, secondsOf(chain), reserved.others([id], limit.height))
@@ -66,7 +61,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       return gate.kind === 'transfer' ? confirmed(gate, amount) : gate
     },
     release: reserved.drop,
-    /** The entrants that fit together by the limits that were last read. All, before the first read. */
+    /** By the limits that were last read. All, before the first read. */
     fitting<T extends Entrant>(entrants: readonly T[]): readonly T[] {
       const { last } = limits
       if (!last) return entrants

@@ -4,15 +4,12 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mip61Bridge } from '../../domain/stream/mip61-state.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** The bridge's name in the config, in workflow ids and in metrics. */
+/** Name in the config, in workflow ids and in metrics. */
 export const nativeBridge = mip61Bridge
 
 /** A transfer as the source contract records it. Hex in lower case with 0x. */
 export interface NativeTransfer {
-  /**
-   * keccak256(initiator ‖ recipient ‖ amount ‖ nonce), of 20 + 32 + 32 + 32 bytes. It names no chain or contract, so it
-   * is unique per route only.
-   */
+  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Names no chain or contract: unique per route only. */
   readonly id: string
   /** 20 bytes: an account of the source chain. */
   readonly initiator: string
@@ -24,11 +21,10 @@ export interface NativeTransfer {
   readonly nonce: bigint
 }
 
-/** The content of a message: a transfer and its source contract. */
 export interface NativeMessage extends NativeTransfer {
-  /** EIP-155 chain id of the source. */
+  /** EIP-155 chain id. */
   readonly sourceNetworkId: bigint
-  /** 20 bytes: the source contract. */
+  /** 20 bytes. */
   readonly sourceBridge: string
 }
 
@@ -42,14 +38,12 @@ export interface NativeRoute {
   readonly targetBridge: string
 }
 
-/** The arguments of completeBridgeTransfer, in order. */
 export type CompletionArguments = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
 const wordBytes = 32
 const words = 7
 const longest64 = 2n ** 64n - 1n
 
-/** Many times the transfers that are under way. */
 const mostHashed = 8_192
 const packedTypes = ['address', 'bytes32', 'uint256', 'uint256']
 const hashed = new LRUCache<string, string>({
@@ -57,25 +51,19 @@ const hashed = new LRUCache<string, string>({
   memoMethod: (fields) => solidityPackedKeccak256(packedTypes, fields.split(' ')),
 })
 
-/** The id that both contracts compute. It is checked in logs, tables, messages and calls. */
+/** Both contracts compute this id. It is checked in logs, tables, messages and calls. */
 export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfer, 'id'>): string {
   return hashed.memo(`${initiator} ${recipient} ${amount} ${nonce}`)
 }
 
-/**
- * abi.encode(bytes32 id, address initiator, bytes32 recipient, uint256 amount, uint256 nonce, uint64 sourceNetworkId,
- * address sourceBridge).
- */
+/** abi.encode(id, initiator, recipient, amount, nonce, uint64 sourceNetworkId, address sourceBridge). */
 export function writeMessage(message: NativeMessage): Uint8Array {
   const { id, initiator, recipient, amount, nonce, sourceNetworkId, sourceBridge } = message
   const numbers = [amount, nonce, sourceNetworkId].map((value) => toBeHex(value, wordBytes))
   return getBytes(concat([id, zeroPadValue(initiator, wordBytes), recipient, ...numbers, zeroPadValue(sourceBridge, wordBytes)]))
 }
 
-/**
- * ethers' decoder would truncate a number too large for uint64. Throws NATIVE_MESSAGE (length, padding, range),
- * NATIVE_ID_MISMATCH.
- */
+/** Stricter than ethers, which truncates numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
@@ -91,7 +79,7 @@ export function readMessage(bytes: Uint8Array): NativeMessage {
   })
 }
 
-/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields: the route must be inspected by a person. */
+/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields: a person must inspect the route. */
 export function checkId<T extends NativeTransfer>(transfer: T): T {
   const { id, nonce } = transfer
   const computed = idOf(transfer)
@@ -99,15 +87,12 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/**
- * The source hashes 20 bytes of initiator and 32 of recipient, the target 32 and 20: the recipient's first 12 bytes,
- * usually zeros, become the last of the initiator.
- */
+/** The target hashes the recipient's first 12 bytes, usually zeros, as the last of the initiator. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }
 
-/** The inverse of `completionArguments`, for calls and completion events. */
+/** Inverse of `completionArguments`, for calls and completion events. */
 export function transferOfCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): NativeTransfer {
   const sender = dataSlice(initiator, 0, 20)
   return { id, initiator: sender, recipient: concat([dataSlice(initiator, 20), recipient]), amount, nonce }

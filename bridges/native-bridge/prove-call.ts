@@ -7,10 +7,8 @@ import { type CompletionArguments, type NativeRoute, transferOfCompletion, write
 import { refusals } from './verify.ts'
 
 /**
- * See `Endpoint.proveCall`. The target contract trusts every account with RELAYER_ROLE, so each row must equal the
- * source's own table.
+ * See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE, so each row must equal the source's table.
  * @param routes that end at this chain
- * @param verify checks a message against the source's table
  */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
@@ -21,7 +19,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     const rows = completionsOf(data)
     if (!rows) throw unproved('It is no exactly encoded completion.', { to, selector: data.slice(0, 10) })
     const transfers = rows.map(transferOfCompletion)
-    // The second of two equal rows would undo the whole batch.
+    // The second of two equal rows would undo the batch.
     const isOnce = new Set(transfers.map(({ id }) => id)).size === transfers.length
     if (!isOnce || transfers.length === 0) throw unproved('It completes nothing, or a transfer twice.', { to })
     const { sourceBridge } = route
@@ -32,7 +30,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
   }
 }
 
-/** The rows of a completion, single or batched. Undefined unless the data is exactly encoded. */
+/** Undefined unless the data is exactly encoded. */
 function completionsOf(data: string): readonly CompletionArguments[] | undefined {
   const single = decodeCompletion(data)
   if (single) return [single]

@@ -1,17 +1,13 @@
 import { LRUCache } from 'lru-cache'
 
-/** Blocks whose sums are kept: limits read further back are useless anyway. */
 const mostBlocks = 256
 
-/**
- * Amounts of transfers that passed the gate and that the target contract does not count yet. A reservation lapses after
- * `lastsMs`: its transfer reserves again at its next step.
- */
+/** Amounts past the gate that the contract does not count yet. They lapse after `lastsMs` unless a step renews them. */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   /** By transfer id, oldest first. */
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
-  /** Amounts of completions, by the block up to which they were read. */
+  /** By the block up to which completions were read. */
   const completed = new LRUCache<number, bigint>({ max: mostBlocks })
 
   function drop(id: string): bigint {
@@ -30,7 +26,7 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
   }
 
   return {
-    /** Reserves the amount until it is dropped, or for `lastsMs` from the last call. */
+    /** Holds the amount until it is dropped, or for `lastsMs` from the last call. */
     take(id: string, amount: bigint): void {
       drop(id)
       held.set(id, { amount, at: clock() })
@@ -39,14 +35,12 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /**
-     * Drops transfers completed up to this block. Limits read before the block do not count them: `others` adds them.
-     */
+    /** Limits read before this block do not count these transfers: `others` adds them. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
-    /** The amounts reserved for all other transfers that limits read at this height do not include. */
+    /** Amounts of other transfers that limits read at this height lack. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

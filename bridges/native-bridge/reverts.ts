@@ -16,7 +16,7 @@ const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code
 const poolEmpty: RevertMeaning = { kind: 'wait', code: 'BRIDGE_POOL_EMPTY', reason: 'the pool of the bridge cannot pay the amount' }
 const overBudget = { kind: 'wait', code: 'BRIDGE_BUDGET', reason: 'the inbound budget of the day is spent' } as const
 
-/** Errors of completions: of the contract, its OpenZeppelin parts, and the token. Unknown errors are retried. */
+/** Errors of the contract, OpenZeppelin and the token. Unknown errors are retried. */
 const meanings: Readonly<Record<string, RevertMeaning>> = {
   CompletedBridgeTransferId: { kind: 'delivered' },
   AccessControlUnauthorizedAccount: {
@@ -39,9 +39,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 /** Division by zero: an uninitialised contract has no risk denominator. */
 const divisionByZero = 0x12n
 
-/**
- * The contract checks the budget before the id, so a spent budget hides a completed transfer: call `delivered` first.
- */
+/** A spent budget hides a completed transfer: call `delivered` first. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -51,7 +49,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** An amount above the cap waits too: the gate asks most nodes before it parks the transfer. */
+/** An amount above the cap waits too: the gate asks most nodes before it parks. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

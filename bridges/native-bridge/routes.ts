@@ -5,10 +5,7 @@ import { type NativeMessage, type NativeRoute, nativeBridge, readMessage, toTran
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/**
- * Throws CONFIG_INVALID if two routes start or end at the same contract: ids name no chain, so a contract with two
- * sources would take equal transfers for copies.
- */
+/** Throws CONFIG_INVALID if two routes share a contract: ids name no chain, so equal transfers look like copies. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,
@@ -19,7 +16,7 @@ export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]
   unique(all, ({ targetChain, targetBridge }) => `${targetChain}/${targetBridge}`, 'end')
   return {
     all,
-    /** The route of a message. Throws NATIVE_ROUTE_UNKNOWN. */
+    /** Throws NATIVE_ROUTE_UNKNOWN. */
     of({ sourceNetworkId, sourceBridge }: Pick<NativeMessage, 'sourceNetworkId' | 'sourceBridge'>): Route {
       const route = bySource.get(`${sourceNetworkId}/${sourceBridge}`)
       if (route) return route
@@ -39,10 +36,7 @@ function unique<Route extends NativeRoute>(
   return found
 }
 
-/**
- * `routes`: all of the config, also to chains that this process does not serve. Throws CONFIG_INVALID as
- * `createRoutes`.
- */
+/** `routes`: all of the config, also to chains not served here. Throws CONFIG_INVALID as `createRoutes`. */
 export function createNativeBridge({ routes: given, endpoints, sources }: Served & { readonly routes: readonly NativeRoute[] }): Bridge {
   const routes = createRoutes(given)
   const decode = (bytes: Uint8Array) => {

@@ -3,18 +3,12 @@ import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, 
 import { readInboundNonce, readOutbound } from './contracts.ts'
 import { checkId, type NativeTransfer } from './message.ts'
 
-/**
- * The source's table entries of these nonces; undefined: none yet. Finds transfers whose logs a node hides. Throws
- * NATIVE_ID_MISMATCH.
- */
+/** Finds transfers whose logs a node hides. Undefined: no entry yet. Throws NATIVE_ID_MISMATCH. */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/**
- * The same at `finalized`. Missing or contradictory entries are confirmed by the other nodes; undefined if they
- * disagree.
- */
+/** At `finalized`. Other nodes confirm missing or contradictory entries; undefined if they disagree. */
 export function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -28,20 +22,13 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/**
- * The nonces under which the target completed these ids, confirmed by most nodes. 0: not completed; undefined:
- * disagreement.
- */
+/** The nonces of completed ids, by most nodes. 0: not completed; undefined: disagreement. */
 export function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]) {
   const readAt = (id: string, at: Finality) => readInboundNonce(chain, bridge, id, at)
   return askMostIf(ids, readAt, (nonce) => nonce !== 0n)
 }
 
-/**
- * The highest nonce of the source; 0: none. The contract's counter is private, but its table has no holes: search in
- * doubling steps from `known`, then halve. Two parallel reads if `known` is still the highest. If the entry of `known`
- * is gone, search below it.
- */
+/** Highest nonce; 0: none. The table has no holes: doubles steps from `known` (down if it is gone), then halves. */
 export async function highestNonce(
   chain: ContractReader,
   bridge: string,
@@ -65,9 +52,7 @@ export async function highestNonce(
   return low
 }
 
-/**
- * The highest nonce by more than half of the nodes. Starts from one node's answer, which saves waits for a single node.
- */
+/** By more than half of the nodes. Starts from one node's answer, which saves a single node's waits. */
 export async function agreedHighestNonce(chain: ContractReader, bridge: string, known = 0n): Promise<bigint> {
   const likely = await highestNonce(chain, bridge, { known })
   return highestNonce(chain, bridge, { known: likely, at: 'agreed' })

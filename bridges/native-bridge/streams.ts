@@ -14,14 +14,11 @@ export interface NativeSourceOptions {
   /** First block of the source to read. */
   readonly startBlock: number
   readonly maxOpen: number
-  /** Remembers messages that were read from the table by quorum. */
+  /** Messages read from the table by quorum. */
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/**
- * The stream between two chains, given by their names or by their network ids. Replacing a contract keeps the stream:
- * two chains have one bridge.
- */
+/** Names or network ids. Replacing a contract keeps the stream: two chains have one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -32,10 +29,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
 
   const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /**
-   * At `agreed`, NATIVE_ID_MISMATCH is confirmed by the source's table (by quorum), and becomes NODES_DISAGREE
-   * otherwise.
-   */
+  /** At `agreed` the source's table confirms NATIVE_ID_MISMATCH, else it becomes NODES_DISAGREE. */
   async function checked(read: typeof initiatedIn, chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed') {
     try {
       return await read(chain, bridge, range, at)

@@ -16,10 +16,9 @@ export interface ReadableRoute extends NativeRoute {
 }
 
 /**
- * Checks messages, which have no signatures, against the source contract's finalized table, by more than half of the
- * nodes. `verify` throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (permanent),
- * NATIVE_NOT_FINAL (wait), and errors of reads. A mismatch halts a route only where a stream itself read the message
- * from the source.
+ * Checks unsigned messages against the source contract's finalized table, by more than half of the nodes.
+ * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait).
+ * A mismatch halts a route only where a stream itself read the message from the source.
  */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {

@@ -3,7 +3,7 @@ import type { At } from '../../chains/port.ts'
 import { remember } from '../../runtime/remember.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 
-/** The used parts of the two contracts (IWormhole.sol, ITokenBridge.sol). */
+/** From IWormhole.sol, ITokenBridge.sol. */
 export const coreAbi = new Interface([
   'function getCurrentGuardianSetIndex() view returns (uint32)',
   'function getGuardianSet(uint32 index) view returns (tuple(address[] keys, uint32 expirationTime))',
@@ -19,13 +19,13 @@ export const tokenBridgeAbi = new Interface([
   'function completeTransferAndUnwrapETH(bytes encodedVm)',
 ])
 
-/** Whether this token bridge completed the transfer. Throws as `read`. */
+/** Throws as `read`. */
 export async function isCompleted(chain: ContractReader, tokenBridge: string, digest: string, at: At): Promise<boolean> {
   const [completed] = await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method: 'isTransferCompleted', args: [digest], at })
   return completed === true
 }
 
-/** The answer of bridgeContracts for a chain without a registered token bridge. */
+/** The answer for a chain without a registered token bridge. */
 export const unregistered = '0'.repeat(64)
 
 export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
@@ -33,7 +33,7 @@ export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
 /** Cached answers need most nodes: a lie would last as long as the process. */
 const lasting = 'majority-latest'
 
-/** Reads of one token bridge whose answers never change, made once, from most nodes. */
+/** Reads whose answers never change, made once, from most nodes. */
 export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string) {
   const ask = async (method: string, args: readonly unknown[], at: At) =>
     String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args, at }))[0]).toLowerCase()
@@ -43,9 +43,9 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
   )
   const coin = remember(() => ask('WETH', [], lasting))
   return {
-    /** The registered token bridge of a Wormhole chain, 64 hex digits. `unregistered` is not cached. */
+    /** 64 hex digits. `unregistered` is not cached. */
     emitter: emitters.get,
-    /** The same, read again before a message is refused for it. */
+    /** Read again before a message is refused for it. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     /** The wrapped coin of this chain. */
     weth: () => coin.get('WETH'),

@@ -64,10 +64,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 }
 
-/** topic0: 0xcaf280c8… */
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-/** The log of this transfer's redemption: the source's Wormhole chain id, emitter and sequence. */
+/** By the source's Wormhole chain id, emitter and sequence. */
 export function redemptionLog(tokenBridge: string, { message, emitter, sequence }: Transfer): DeliveryLog {
   const { emitterChain } = parseVaa(decodeBase64(message))
   return { address: tokenBridge, topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)] }
@@ -89,7 +88,6 @@ function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOption
   }
 }
 
-/** Every call that `intent` may return. */
 function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}): Readonly<Record<string, readonly string[]>> {
   const redeemers = Object.fromEntries(Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]]))
   return { ...redeemers, [tokenBridge]: [...completions, ...(redeemers[tokenBridge] ?? [])] }

@@ -2,19 +2,18 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 import { coreAbi } from './contracts.ts'
 
-/** A guardian set of a core contract. */
 export interface GuardianSet {
   readonly index: number
   /** 0x addresses, lower case, by place in the set. */
   readonly keys: readonly string[]
-  /** When a replaced set expires, seconds since the epoch; 0 for the current set. */
+  /** Seconds since the epoch; 0 for the current set. */
   readonly expirationTime: number
   readonly current: boolean
 }
 
-/** Age at which sets are read again, ms: an upgrade makes the current set expire. */
+/** Ms until sets are read again: an upgrade makes the current set expire. */
 const ttlMs = 60_000
-/** Least time between reads for unknown sets, ms. */
+/** Least ms between reads for unknown sets. */
 const unknownEveryMs = 1_000
 
 export interface GuardianSetsOptions {
@@ -34,7 +33,7 @@ export type GuardianSets = ReturnType<typeof createGuardianSets>
 /** One node could invent a set or keep an expired one alive. */
 const at = 'majority-latest'
 
-/** The guardian sets of one core contract, read rarely, from most nodes: a set changes about once a year. */
+/** The guardian sets of one core contract, from most nodes, read rarely: a set changes about once a year. */
 export function createGuardianSets({ chain, core, clock = () => performance.now() }: GuardianSetsOptions) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
@@ -43,7 +42,7 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
     const known = cache.get(key)
     if (known && clock() - known.readAt < maxAgeMs) return known.value
     const value = make().catch((error: unknown) => {
-      // Sets hardly change: without an answer the last one is used. `validate` checks again before anything is sent.
+      // Without an answer the last set is used. `validate` checks again before anything is sent.
       if (known) return known.value
       throw error
     })
@@ -61,7 +60,7 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
     })
   }
 
-  // The index is read before the set: after an upgrade in between, the set already has its expiration time.
+  // The index first: after an upgrade in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
     // By position: the array's own `keys` hides the field.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
@@ -71,10 +70,7 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
   }
 
   return {
-    /**
-     * Throws GUARDIAN_SET_UNKNOWN for the next set, GUARDIAN_SET_IMPOSSIBLE for higher ones, since sets are
-     * consecutive, and errors of reads.
-     */
+    /** Throws GUARDIAN_SET_UNKNOWN (next set), GUARDIAN_SET_IMPOSSIBLE (higher ones), errors of reads. */
     async get(index: number): Promise<GuardianSet> {
       let current = await newestIndex(ttlMs)
       if (index > current) current = await newestIndex(unknownEveryMs)

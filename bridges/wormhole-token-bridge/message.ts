@@ -6,21 +6,18 @@ import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
 import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
 
-/** The bridge's name in the config, in workflow ids and in metrics. */
+/** Name in the config, in workflow ids and in metrics. */
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
 /** A decoded VAA of the token bridge. */
 export interface TokenBridgeMessage {
   readonly vaa: Vaa
   readonly transfer: TokenTransfer
-  /**
-   * keccak256(keccak256(body)), which guardians sign and contracts identify transfers by. 0x and 64 lower-case hex
-   * digits.
-   */
+  /** keccak256(keccak256(body)), which guardians sign and contracts identify transfers by. 0x, lower case. */
   readonly digest: string
 }
 
-/** Recent messages are decoded once for all steps up to the signature. Long ones are not cached. */
+/** Long messages are not cached. */
 const mostKept = 2_048
 const mostKeptBytes = 4_096
 
@@ -37,27 +34,22 @@ function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
   return { vaa, transfer: parseTokenTransfer(vaa.payload), digest: digestOf(vaa) }
 }
 
-/**
- * keccak256(keccak256(body)) (Messages.sol, parseVM). The `hash` of both Wormhole SDKs is the single keccak instead.
- */
+/** Messages.sol, parseVM. The `hash` of both Wormhole SDKs is the single keccak instead. */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
-/** Index of the signing guardian set. Throws VAA_*. */
+/** Index of the guardian set. Throws VAA_*. */
 export function signedBy(bytes: Uint8Array): number {
   return parseVaa(bytes).guardianSetIndex
 }
 
-/** The address of an EVM recipient: 0x, lower case. */
+/** 0x, lower case. */
 export function contractOf(recipient: string): string {
   return `0x${recipient.slice(24)}`
 }
 
-/**
- * The transfer of a message. Sources outside the config are named `wormhole-<id>`. Throws as `readMessage`,
- * MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
- */
+/** Names unknown sources `wormhole-<id>`. Throws as `readMessage`, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
 export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
   return function decode(bytes: Uint8Array): Transfer {
     const { vaa, transfer, digest } = readMessage(bytes)

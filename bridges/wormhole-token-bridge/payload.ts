@@ -1,9 +1,7 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { toHex } from '../../domain/vaa.ts'
 
-/**
- * A token bridge transfer (Bridge.sol, parseTransfer and parseTransferWithPayload). Amounts have at most 8 decimals.
- */
+/** Bridge.sol, parseTransfer and parseTransferWithPayload. Amounts have at most 8 decimals. */
 export interface TokenTransfer {
   /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
   readonly kind: 1 | 3

@@ -5,7 +5,7 @@ import { contractOf } from './message.ts'
 import type { PolicyOptions, Proof } from './validate.ts'
 import { refusals } from './verify.ts'
 
-/** See `Endpoint.proveCall`: the call carries one VAA that guardians signed, and its function delivers that payload. */
+/** See `Endpoint.proveCall`: one VAA that guardians signed, and a function that delivers its payload. */
 export function createProveCall(tokenBridge: string, calls: PolicyOptions['calls'], prove: Proof) {
   return async function proveCall({ to, data, value }: Intent): Promise<void> {
     const contract = to.toLowerCase()

@@ -11,7 +11,6 @@ import { parseTokenTransfer } from './payload.ts'
 
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
-/** The emitter whose messages are read, and the names of target chains. */
 export interface Emitter {
   readonly core: string
   readonly sourceChain: ChainName
@@ -28,10 +27,7 @@ const latestTime = 2 ** 32 - 1
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
-/**
- * See SignedSource.published (Implementation.sol, publishMessage). Digests of `wanted` numbers need the times of their
- * blocks, each read once.
- */
+/** See SignedSource.published (Implementation.sol, publishMessage). Digests of `wanted` need the times of blocks. */
 export async function publishedIn(
   chain: SourceReader,
   source: Emitter,
@@ -42,7 +38,7 @@ export async function publishedIn(
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], fromBlock, toBlock }, at)
   const headers = remember((height: number) => chain.block(height, 'latest'))
-  /** The time of a block, seconds, if the block is still canonical. */
+  /** Seconds, if the block is still canonical. */
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)
     if (header?.hash === hash && header.timestamp <= latestTime) return header.timestamp
@@ -58,10 +54,7 @@ export async function publishedIn(
   )
 }
 
-/**
- * ethers truncates a number that is too long for its type, so the result must encode to the same bytes. Throws
- * NODE_REFUSED.
- */
+/** ethers truncates long numbers, so the result must encode to the same bytes. Throws NODE_REFUSED. */
 function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
   try {
     const args = coreAbi.decodeEventLog('LogMessagePublished', data, topics)
@@ -79,7 +72,7 @@ function contentOf(source: Emitter, args: Result, timestamp: number): NonNullabl
   const targetChain = targetOf(source, getBytes(String(args['payload'])))
   if (targetChain === undefined) return { kind: 'none' }
   const { sourceChain, emitterChain, emitter } = source
-  // The body of the future VAA (whitepaper 0001). Guardians sign its double hash.
+  // Body of the future VAA (whitepaper 0001). Guardians sign its double hash.
   const body = concat([
     toBeHex(timestamp, 4),
     toBeHex(args['nonce'], 4),
@@ -100,7 +93,7 @@ function contentOf(source: Emitter, args: Result, timestamp: number): NonNullabl
   return { kind: 'transfer', transfer: { ...transfer, digest: digestOf({ body }) } }
 }
 
-/** The target chain of a payload. Undefined: no transfer, or no chain of the config. */
+/** Undefined: no transfer, or no chain of the config. */
 function targetOf({ chainNames }: Emitter, payload: Uint8Array): ChainName | undefined {
   try {
     return chainNames.get(parseTokenTransfer(payload).targetChain)

@@ -5,9 +5,9 @@ import type { RevertMeaning } from '../port.ts'
 import { tokenBridgeAbi } from './contracts.ts'
 
 interface Row {
-  /** A part of the text of Error(string), lower case. */
+  /** A part of Error(string), lower case. */
   readonly text: string
-  /** Selector of the custom error that replaced the text (token bridge since 2026-05). */
+  /** Custom error that replaced the text (token bridge since 2026-05). */
   readonly selector?: string
   readonly means: RevertMeaning['kind']
   readonly code?: ErrorCode
@@ -15,7 +15,7 @@ interface Row {
   readonly say?: string
 }
 
-/** The reverts of the completing functions (Bridge.sol, Messages.sol). */
+/** From Bridge.sol and Messages.sol. */
 const rows: readonly Row[] = [
   { text: 'transfer already completed', selector: '0x2ef04c88', means: 'delivered' },
   { text: 'no wrapper for this token created yet', selector: '0x1a0ee8b6', means: 'wait', code: 'WRAPPER_MISSING' },

@@ -7,13 +7,13 @@ import { type Emitter, publishedIn, type SourceReader } from './published.ts'
 
 export interface TokenBridgeSourceOptions extends Emitter {
   readonly chain: SourceReader & { readonly networkId: string }
-  /** The connected token bridges by chain. */
+  /** The connected token bridges. */
   readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
   readonly begins: SignedSource['begins']
   readonly maxOpen: number
 }
 
-/** The messages of a token bridge as a numbered source. The core contract's count and logs prove what must exist. */
+/** A token bridge's messages as a numbered source. The core contract's count and logs prove what must exist. */
 export function createTokenBridgeSource(options: TokenBridgeSourceOptions): SignedSource {
   const { chain, core, sourceChain, emitterChain, emitter, targets, begins, maxOpen } = options
   const account = `0x${emitter.slice(24)}`
@@ -41,7 +41,7 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
   }
 }
 
-/** The stream id of an emitter. @param source the name or Wormhole chain id of its chain */
+/** @param source the name or Wormhole chain id of its chain */
 export function streamOf(source: ChainName | number, emitter: string): string {
   return `${wormholeTokenBridge}:${source}:${emitter}`
 }
@@ -53,7 +53,7 @@ export function createDelivered(targets: TokenBridgeSourceOptions['targets']): S
     return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
   }
   return async (transfers) => {
-    // A delivered number is never started, so one node's word is confirmed by the others.
+    // A delivered number is never started, so others confirm one node's word.
     const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
     return shown.map((delivered) => delivered === true)
   }

@@ -5,38 +5,29 @@ import { type TokenBridgeReads, unregistered } from './contracts.ts'
 import { contractOf, readMessage, type TokenBridgeMessage } from './message.ts'
 import type { TokenTransfer } from './payload.ts'
 
-/**
- * The delivery policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native
- * chain.
- */
+/** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
 export interface PolicyOptions {
-  /** Origin tokens to deliver. Absent: all. */
+  /** Origin tokens. Absent: all. */
   readonly assets?: readonly string[]
   /** Origin token → minimum fee, decimal, in the VAA's units (at most 8 decimals). */
   readonly minimumFees?: Readonly<Record<string, string>>
   /** Origin token → value of one VAA unit, wei of the target's coin, decimal. */
   readonly prices?: Readonly<Record<string, string>> | undefined
-  /** Whether tokens without a minimum fee are delivered from this chain. Absent: from none. */
+  /** Tokens without a minimum fee are delivered from this chain. Absent: from none. */
   readonly isFree?: (sourceChain: ChainName) => boolean
-  /**
-   * Recipient contract (lower-case 0x) → its function that redeems a payload 3, as `name(bytes)`. Only that contract
-   * may redeem it.
-   */
+  /** Recipient contract (lower-case 0x) → its function `name(bytes)` for payload 3. Only it may redeem. */
   readonly calls?: Readonly<Record<string, string>>
 }
 
 export interface ProofOptions {
   readonly chain: { readonly name: string }
-  /** Wormhole chain id of the target. */
+  /** Wormhole chain id. */
   readonly wormholeChainId: number
   readonly verify: (message: Uint8Array) => Promise<void>
   readonly reads: Pick<TokenBridgeReads, 'emitter' | 'agreedEmitter'>
 }
 
-/**
- * Checks that a message is for this chain, from its source's registered token bridge, and signed. `prove` throws
- * MESSAGE_MISMATCH, EMITTER_UNKNOWN, and errors of decoding, `verify` and reads.
- */
+/** For this chain, from the registered emitter, signed. Throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, errors of reads. */
 export function createProof({ chain, wormholeChainId, verify, reads }: ProofOptions) {
   return async function prove(bytes: Uint8Array): Promise<TokenBridgeMessage> {
     const message = readMessage(bytes)
@@ -52,10 +43,7 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
 
 export type Proof = ReturnType<typeof createProof>
 
-/**
- * Checks all conditions of a delivery. Throws MESSAGE_MISMATCH, as `prove`, and PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED,
- * FEE_NOT_CONFIGURED, FEE_TOO_LOW.
- */
+/** All conditions of a delivery. Throws MESSAGE_MISMATCH, as `prove`, and as `checkPolicy`. */
 export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOptions, prove: Proof) {
   return async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
@@ -67,10 +55,7 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
   }
 }
 
-/**
- * Throws EMITTER_UNKNOWN unless the target has registered this emitter for the chain. Both verdicts need more than half
- * of the nodes: a yes may be cached, a no is read again.
- */
+/** Throws EMITTER_UNKNOWN unless registered on the target. By most nodes: a yes may be cached, a no is read again. */
 export async function checkEmitter(
   { chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>,
   emitterChain: number,
@@ -83,9 +68,7 @@ export async function checkEmitter(
   throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
 }
 
-/**
- * Checks of the config, not the protocol. Throws PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_NOT_CONFIGURED, FEE_TOO_LOW.
- */
+/** The config's rules. Throws PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_NOT_CONFIGURED, FEE_TOO_LOW. */
 function checkPolicy({ assets, minimumFees, calls, isFree }: PolicyOptions, sourceChain: ChainName, transfer: TokenTransfer): void {
   const { kind, recipient, originToken, fee } = transfer
   const contract = contractOf(recipient)

@@ -7,12 +7,9 @@ import type { Refusals } from '../kit/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
 
-/**
- * `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (permanent), GUARDIAN_SET_UNKNOWN (wait), and errors of reads. `now`:
- * time of the target chain, seconds.
- */
+/** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), errors of reads. `now`: target's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
-  // The same bytes are checked at submission, admission and signing. Signatures are recovered once per guardian set.
+  // Signatures are recovered once per guardian set.
   const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
@@ -28,8 +25,8 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
 }
 
 /**
- * As verifyVM of Messages.sol, except that GUARDIAN_SET_EXPIRED comes last, so that it implies valid signatures. `now`:
- * seconds. Throws it, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
+ * As verifyVM of Messages.sol, but expiry comes last, so that it implies valid signatures. `now`: seconds.
+ * Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
  */
 export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void {
   const needed = quorum(set.keys.length)
@@ -44,18 +41,17 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
   checkExpiry(set, now)
 }
 
-/** The only condition that changes for a verified VAA. */
+/** Only this changes for a verified VAA. */
 function checkExpiry({ index, current, expirationTime }: GuardianSet, now: number): void {
   if (!current && expirationTime < now)
     throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
 }
 
-/** As the contract's ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts. */
+/** As ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts. */
 function signerOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
   return secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
 }
 
-/** The meaning of each refusal. */
 export const refusals: Refusals = {
   MESSAGE_ENCODING: { kind: 'rejected' },
   MESSAGE_MISMATCH: { kind: 'rejected' },
@@ -67,7 +63,7 @@ export const refusals: Refusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses such messages. Later it means that a node is far behind or lies.
+  // The submitter refuses such messages. Later a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'rejected' },

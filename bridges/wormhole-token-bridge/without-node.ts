@@ -21,7 +21,7 @@ export interface EmitterWithoutNode {
   readonly sourceChain: ChainName
 }
 
-/** The token bridges to receive from without a node. @param own Wormhole chain ids of the config's chains */
+/** @param own Wormhole chain ids of the config's chains */
 export function emittersWithoutNode(
   { everySource, emitters }: EmittersWithoutNode,
   own: ReadonlySet<number>,
@@ -37,10 +37,7 @@ export interface SourceWithoutNodeOptions extends EmitterWithoutNode, Pick<Token
   readonly first?: string | undefined
 }
 
-/**
- * A token bridge on a chain without a node. Guardians sign its messages, and only received numbers show how many there
- * are.
- */
+/** Guardians sign its messages, and only received numbers show how many there are. */
 export function createSourceWithoutNode({
   emitterChain,
   emitter,
@@ -53,7 +50,7 @@ export function createSourceWithoutNode({
     kind: 'signed',
     config: {
       stream: streamOf(sourceChain, emitter),
-      // Without a network id. Emitters differ between Wormhole's mainnet and testnet, except on a few chains.
+      // Without a network id. Emitters of mainnet and testnet differ, except on a few chains.
       origin: `${sourceChain}/${emitter}`,
       first: first ?? '0',
       maxOpen,

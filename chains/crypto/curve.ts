@@ -1,26 +1,18 @@
 import { keccak256 } from 'ethers'
 
-/** An ECDSA signature over secp256k1 from which the signer's key can be recovered. */
+/** An ECDSA signature over secp256k1 with which the signer's key is recoverable. */
 export interface Signature {
-  /** r and s, 32 bytes each. */
   readonly compact: Uint8Array
   /** Which of the two points with this r: its y is even (0) or odd (1). */
   readonly yParity: 0 | 1
 }
 
-/** Signing and recovery on the curve of Ethereum's accounts. All implementations give the same bytes and verdicts. */
+/** Signing and recovery. All implementations give the same bytes and verdicts. */
 export interface Secp256k1 {
   readonly name: 'native' | 'pure'
-  /**
-   * Deterministic (RFC 6979 with SHA-256), with s in the lower half (EIP-2). Throws, without quoting its input, if the
-   * digest or key has not 32 bytes, or the key is 0 or not below the curve's order.
-   */
+  /** Deterministic (RFC 6979, SHA-256), low s (EIP-2). Throws for a bad digest or key, without quoting it. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
-  /**
-   * The signer's address (0x, lower case), by the rules of the precompile `ecrecover`: r and s from 1 to below the
-   * order, also the upper half of s. Undefined where `ecrecover` fails, or for inputs of another length or parity.
-   * Never throws.
-   */
+  /** Address (0x, lower case) by the rules of `ecrecover`, also for a high s. Undefined if invalid. Never throws. */
   recover(digest: Uint8Array, compact: Uint8Array, yParity: number): string | undefined
 }
 
@@ -32,22 +24,18 @@ export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd2
 
 export const orderBytes = Buffer.from(curveOrder.toString(16), 'hex')
 
-/** Whether the inputs of a recovery have the right lengths and parity. */
 export function isRecoverable(digest: Uint8Array, compact: Uint8Array, yParity: number): boolean {
   return digest.length === wordBytes && compact.length === 2 * wordBytes && (yParity === 0 || yParity === 1)
 }
 
-/** A number below 2^256 as 32 big-endian bytes. */
 export function toWord(value: bigint): Uint8Array {
   return Buffer.from(value.toString(16).padStart(2 * wordBytes, '0'), 'hex')
 }
 
-/** The number of big-endian bytes. */
 export function toNumber(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
 }
 
-/** The address of an uncompressed public key of 65 bytes: 0x, lower case. */
 export function addressOfKey(publicKey: Uint8Array): string {
   return `0x${keccak256(publicKey.subarray(1)).slice(-40)}`
 }

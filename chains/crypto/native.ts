@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module'
 import { addressOfKey, curveOrder, isRecoverable, orderBytes, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
 
-/** The used part of the package `secp256k1` (libsecp256k1 behind Node-API). */
 interface Library {
   ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { readonly signature: Uint8Array; readonly recid: number }
   ecdsaRecover(compact: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array
@@ -34,7 +33,6 @@ function over(library: Library): Secp256k1 {
       try {
         return addressOfKey(library.ecdsaRecover(compact, yParity, digest, false))
       } catch {
-        // r or s is out of range, or no curve point has this r.
         return undefined
       }
     },

@@ -20,7 +20,6 @@ export function pure(): Secp256k1 {
         const signature = Signature.from({ r, s: low, yParity: (isHigh ? 1 - yParity : yParity) as 0 | 1 })
         return addressOfKey(getBytes(SigningKey.recoverPublicKey(digest, signature)))
       } catch {
-        // r or s is out of range, or no curve point has this r.
         return undefined
       }
     },

@@ -1,23 +1,23 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** A node's hex quantity as a number. Throws NODE_REFUSED if it is malformed or above 2^53. */
+/** A hex quantity. Throws NODE_REFUSED if malformed or above 2^53. */
 export function toNumber(value: unknown, what: string): number {
   const number = Number(quantity(value, what))
   if (!Number.isSafeInteger(number)) throw unexpected(what)
   return number
 }
 
-/** The result of eth_getTransactionCount. Throws NODE_REFUSED. */
+/** Throws NODE_REFUSED. */
 export function readCount(value: unknown): number {
   return toNumber(value, 'transaction count')
 }
 
-/** A node's hex quantity as a decimal string. Throws NODE_REFUSED. */
+/** A hex quantity as a decimal string. Throws NODE_REFUSED. */
 export function toDecimal(value: unknown, what: string): string {
   return String(quantity(value, what))
 }
 
-/** A node's hex bytes, lower case. Throws NODE_REFUSED. */
+/** Hex bytes, lower case. Throws NODE_REFUSED. */
 export function toBytes(value: unknown, what: string): string {
   if (typeof value !== 'string' || value.length % 2 !== 0 || !/^0x[0-9a-f]*$/i.test(value)) throw unexpected(what)
   return value.toLowerCase()

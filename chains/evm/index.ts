@@ -30,15 +30,13 @@ export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes
   readonly networkId: number | string
   /** JSON-RPC over HTTP, in order of preference. */
   readonly nodes: readonly EvmNodeOptions[]
-  /** Texts of this chain's nodes by class, matched before the built-in table. */
+  /** Error texts of this chain's nodes by class, matched before the built-in table. */
   readonly errors?: ErrorTexts | undefined
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
-  /** Logs how block headers are checked. */
   readonly log?: Pick<Logger, 'info' | 'warn'> | undefined
 }
 
-/** The port, and the reads that bridges need on this family. */
 export interface EvmChain extends Chain, BridgeReads {}
 
 const slowSignatures = 'no build of secp256k1 for this platform: signatures are made and checked in JavaScript, about 30 times slower'
@@ -98,7 +96,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   }
 }
 
-/** Final blocks that the head tracker has: no node is asked for them. */
+/** Final blocks that need no node. */
 function finalBlocksOf(heads: EvmHeads) {
   const { kept, check } = heads
   const finalized = () => heads.current?.finalized ?? -1
@@ -118,6 +116,6 @@ function msToFinality(
   const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
   const elapsed = current ? Date.now() - heads.latestSeenAt : 0
   const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
-  // Never 0 before the block is final: at the earliest at the next poll.
+  // Never 0 before the block is final.
   return Math.max(remaining, Math.ceil(blockTimeMs / 2))
 }

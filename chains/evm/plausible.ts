@@ -2,14 +2,11 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/**
- * Ranges of values that more than half of the nodes agreed on, by kind of question. A single node's answer near its
- * range is believed; any other answer is checked with all nodes.
- */
+/** Ranges that most nodes agreed on. One node's answer near them is believed, any other is checked with all nodes. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {
-    /** Whether the value is from `lowest` times the least to `highest` times the most agreed value. */
+    /** From `lowest` times the least to `highest` times the most agreed value. */
     has(kind: string, value: number): boolean {
       const range = ranges.get(kind)
       return range !== undefined && value >= range.least * lowest && value <= range.most * highest
@@ -22,7 +19,7 @@ export function createPlausible({ lowest, highest }: { readonly lowest: number; 
   }
 }
 
-/** The middle value, the lower of two. One lying node of three cannot choose it. Undefined for no values. */
+/** The lower median: one lying node of three cannot choose it. Undefined for no values. */
 export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
   return values.toSorted((a, b) => (a < b ? -1 : Number(a > b)))[Math.floor((values.length - 1) / 2)]
 }

@@ -11,24 +11,16 @@ import type { NodeAnswer, Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
 
-/** More than any pool keeps per account (domain/lane/request.ts). A node this far above the others is wrong. */
+/** More than any pool keeps per account (domain/lane/request.ts). */
 const mostPending = 1_000
 
-/**
- * Reads for bridges. The calls of one tick leave in one HTTP request, contract reads at one block in one `eth_call`.
- */
+/** Reads for bridges. Calls of one tick leave in one HTTP request, contract reads at one block in one `eth_call`. */
 export interface BridgeReads {
-  /**
-   * `eth_call`: the returned bytes. A revert, by more than half of the nodes, throws NODE_REFUSED. Throws
-   * NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE.
-   */
+  /** `eth_call`. An agreed revert throws NODE_REFUSED. Throws NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
-  /**
-   * Logs by block. Throws NODE_REFUSED (split a long range), NODE_UNAVAILABLE, and at `agreed` and `majority` (final
-   * blocks only) NODES_DISAGREE.
-   */
+  /** Throws NODE_REFUSED (split a long range), NODE_UNAVAILABLE, and NODES_DISAGREE with `at` (final blocks only). */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
-  /** Sender of a mined transaction, lower case. Undefined if the node knows no block with it. */
+  /** Lower case. Undefined if the node knows no block with it. */
   transactionSender(hash: string): Promise<string | undefined>
 }
 
@@ -36,10 +28,8 @@ type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode
 
 export interface ReadsOptions {
   readonly agree: Quorum
-  /** The block argument of a read at the finalized state. */
   readonly finalizedTag: () => string
   readonly check: Pick<HeaderCheck, 'accepts'>
-  /** A final block that the head tracker keeps. */
   readonly finalBlock: (height: number) => BlockHeader | undefined
   readonly bloom: Pick<LogsBloom, 'proveNone'>
 }
@@ -94,7 +84,7 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
   }
 }
 
-/** Equal logs of more than half of the nodes, at the first answers, also of a single node. */
+/** Equal logs of more than half of the nodes, at the first answers. */
 async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read }: Call<T>): Promise<T> {
   const votes = new Map<string, { readonly logs: T; count: number }>()
   const answers = await nodes.askAll(method, params, read, (answer) => {
@@ -110,8 +100,8 @@ async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read
 }
 
 /**
- * One node reported a failed call. A node that fails every call must not stop deliveries: the first result of another
- * node counts, unless most nodes fail too. Throws the first error.
+ * A node that fails every call must not stop deliveries: another's result counts unless most fail.
+ * Throws the first error.
  */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
@@ -134,7 +124,6 @@ function highestPlausible(counts: readonly number[]): number {
   return Math.max(...sorted.filter((count) => count - middle <= mostPending))
 }
 
-/** Undefined if it is in no block. */
 function readMinedSender(value: unknown): string | undefined {
   if (value === null) return undefined
   const transaction = toRecord(value, 'transaction')

@@ -1,17 +1,16 @@
 const limit256 = 2n ** 256n
 
-/** RLP of a number: its bytes without leading zeros. Throws RangeError. */
+/** A number without leading zeros. Throws RangeError. */
 export function number(value: bigint): Buffer {
   if (value < 0n || value >= limit256) throw new RangeError('A number is below 0 or has more than 32 bytes.')
   return string(value === 0n ? Buffer.alloc(0) : bytesOf(value))
 }
 
-/** RLP of bytes (Yellow Paper, appendix B): a byte below 0x80 is its own encoding. */
+/** Bytes (Yellow Paper, appendix B): a byte below 0x80 is its own encoding. */
 export function string(bytes: Buffer): Buffer {
   return bytes.length === 1 && (bytes[0] ?? 0) < 0x80 ? bytes : Buffer.concat([header(0x80, bytes.length), bytes])
 }
 
-/** RLP of a list of encoded items. */
 export function list(...items: readonly Buffer[]): Buffer {
   const length = items.reduce((sum, item) => sum + item.length, 0)
   return Buffer.concat([header(0xc0, length), ...items])

@@ -17,26 +17,20 @@ import { createUsualFees, historyBlocks } from './usual-fees.ts'
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/**
- * Gas of an empty transfer to oneself. Arbitrum's gas includes its data fee (OpenZeppelin's relayer: at least 50,000).
- */
+/** Gas of an empty transfer. Arbitrum's gas includes its data fee (OpenZeppelin's relayer: at least 50,000). */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
-/**
- * GasPriceOracle, predeployed on every OP stack chain (ethereum-optimism: packages/contracts-bedrock, Predeploys.sol).
- */
+/** GasPriceOracle of every OP stack chain (ethereum-optimism, Predeploys.sol). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000f'
-/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction. The contract adds the size of the signature. */
+/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the signature's size. */
 const getL1Fee = '0x49948e0e'
 
 /** The fee follows the L1's, which rises by at most an eighth per block: half as much again outlasts three blocks. */
 const roomPercent = 150n
 
-/** Fields that give the transaction a realistic length. */
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
 
-/** How a network charges for a transaction: `chains.<name>.feeModel` of the config. */
 type FeeModel = 'ethereum' | 'op-stack' | 'arbitrum'
 
 export interface FeeModelOptions {
@@ -49,17 +43,13 @@ export interface FeeModelOptions {
 /** Longest wait for the prices of slower nodes once more than half have answered, ms. */
 const graceMs = 500
 
-/** One node's market: the next base fee, the tip, and past base fees. */
 interface Market {
   readonly next: bigint
   readonly tip: bigint
   readonly baseFees: readonly bigint[]
 }
 
-/**
- * The market, read once per head: EIP-1559 if blocks have a base fee, else the legacy gas price. The median of several
- * nodes. Also the extra fees of L2s.
- */
+/** The market, read once per head, as the median of several nodes: EIP-1559, or legacy gas price. Also fees of L2s. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -81,11 +71,11 @@ export function createFees(
   }
 
   async function readMarket(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
-    // The first read asks for a long history, to learn the usual fees. Some nodes refuse it.
+    // The first read asks for a long history. Some nodes refuse it.
     const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
     const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
-    // Usual fees are remembered for hours. With too few histories they start at the head's base fee.
+    // With too few histories, usual fees start at the head's base fee.
     usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
     return (
       (enough ? middleOf(markets, baseFee) : undefined) ??
@@ -151,7 +141,6 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** The last `blocks` entries. Empty if a node sends no list. */
 function lastOf(value: unknown, blocks: number): readonly unknown[] {
   return Array.isArray(value) ? value.slice(-blocks) : []
 }
@@ -160,9 +149,8 @@ function lastOf(value: unknown, blocks: number): readonly unknown[] {
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
- * The data fee of an OP stack chain, from one node; the median of all nodes if the answer is implausible or the call
- * fails there. If too few nodes answer, the last agreed fee per byte is used, so that signatures do not wait. Throws
- * NODE_REFUSED if the chain has no oracle, NODE_UNAVAILABLE.
+ * Data fee of an OP stack chain. Asks one node, then all if the answer is implausible or fails.
+ * Falls back to the last agreed fee per byte. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE.
  */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
@@ -193,7 +181,6 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
   }
 }
 
-/** Approximate bytes, which the fee is proportional to. */
 const sizeOf = ({ data }: Intent) => data.length / 2 + 100
 const perByte = (fee: bigint, call: Intent) => Number(fee) / sizeOf(call)
 const readDataFee = (value: unknown) => BigInt(toHash(value, 'data fee'))

@@ -8,14 +8,11 @@ export const historyBlocks = 1_024
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/**
- * The default cap per unit of gas is `absolute + factor × usual fee`. Since EIP-1559, Ethereum's base fee rose
- * twentyfold within three hours a few times.
- */
+/** Cap per unit of gas: `absolute + factor × usual fee`. Ethereum's fee rose twentyfold in three hours a few times. */
 const absolute = 50n * gwei
 const factor = 20n
 
-/** The usual price of gas over hours, and the cap that follows from it. `now`: ms. No I/O. */
+/** The usual price of gas over hours, and the cap that follows. `now`: ms. */
 export function createUsualFees(now: () => number) {
   let samples: bigint[] = []
   let sampledAt = -Infinity
@@ -23,17 +20,15 @@ export function createUsualFees(now: () => number) {
     get isSeeded() {
       return samples.length > 0
     },
-    /** Base fees of many past blocks. */
     seed(baseFees: readonly bigint[]): void {
       samples = baseFees.slice(-mostSamples)
     },
-    /** The base fee or gas price of the head. */
     note(wei: bigint): void {
       if (now() - sampledAt < sampleEveryMs) return
       sampledAt = now()
       samples = [...samples, wei].slice(-mostSamples)
     },
-    /** Highest price of a unit of gas where no policy sets one, wei. */
+    /** Wei per gas where no policy sets a cap. */
     get cap(): bigint {
       return absolute + factor * (medianOf(samples) ?? 0n)
     },

@@ -1,14 +1,14 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** Limits of the cached blocks. Between them, all blocks that are not final are kept, and a margin. */
+/** Between these limits, all blocks that are not final are kept, and a margin. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16
 
 export type BlockCache = ReturnType<typeof createBlockCache>
 
-/** The canonical blocks near the head, linked by parent hash, with an index of their transactions. No I/O. */
+/** The canonical blocks near the head, linked by parent hash, with an index of their transactions. */
 export function createBlockCache() {
   const blocks: EvmBlock[] = []
   const transactions = new Map<string, BlockRef>()
@@ -22,13 +22,13 @@ export function createBlockCache() {
     return dropped
   }
 
-  /** Drops all blocks above a height. Returns them newest first. */
+  /** Returns the dropped blocks newest first. */
   function rollBackTo(height: number): EvmBlock[] {
     const kept = blocks.filter((block) => block.height <= height).length
     return drop(kept, Infinity).toReversed()
   }
 
-  /** Whether the block is canonical. Undefined if its height is not kept. */
+  /** Undefined if the block's height is not kept. */
   function isCanonical({ height, hash }: BlockRef): boolean | undefined {
     const kept = at(height)
     return kept && kept.hash === hash
@@ -38,7 +38,7 @@ export function createBlockCache() {
     get latest() {
       return blocks.at(-1)
     },
-    /** Height of the lowest cached block. Infinity if there is none. */
+    /** Infinity if there is none. */
     get lowest() {
       return lowest()
     },
@@ -46,12 +46,12 @@ export function createBlockCache() {
     isCanonical,
     rollBackTo,
     find: (transaction: string) => transactions.get(transaction),
-    /** Whether the transaction is in this canonical block. Undefined if the block's height is not kept. */
+    /** Undefined if the block's height is not kept. */
     lists(block: BlockRef, transaction: string): boolean | undefined {
       const canonical = isCanonical(block)
       return canonical && transactions.get(transaction)?.hash === block.hash
     },
-    /** Appends linked blocks. If they do not link to the head, all cached blocks are dropped first. */
+    /** Drops all cached blocks first if the new ones do not link to the head. */
     append(added: readonly EvmBlock[]): void {
       const head = blocks.at(-1)
       if (head && added[0] && added[0].parentHash !== head.hash) rollBackTo(-1)

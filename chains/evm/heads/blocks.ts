@@ -12,14 +12,13 @@ export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** The hash is that of the header by Ethereum's rules. */
   readonly fits: boolean
-  /** The header's filter of its logs, lower case. Absent: the hash does not cover it. */
+  /** The header's filter of its logs. Absent: the hash does not cover it. */
   readonly logsBloom?: string
 }
 
 /** A height, or a tag that each node resolves itself. */
 type BlockAt = number | 'latest' | 'finalized'
 
-/** The call for a block with transaction hashes. */
 export function blockCall(at: BlockAt) {
   return { method: 'eth_getBlockByNumber', params: () => [typeof at === 'number' ? toQuantity(at) : at, false] }
 }
@@ -47,7 +46,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** The same, and checks the header. Throws NODE_REFUSED. */
+/** Also checks the header. Throws NODE_REFUSED. */
 export function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined): ReadAnswer<EvmBlock | undefined> {
   return (value) => {
     const block = readBlockIfAny(value)
@@ -56,7 +55,7 @@ export function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined):
   }
 }
 
-/** A block of one node; undefined if it has none. Throws as `Nodes.request`. */
+/** Undefined if the node has no such block. Throws as `Nodes.request`. */
 export function fetchBlock(
   nodes: Pick<Nodes, 'request'>,
   at: BlockAt,
@@ -66,7 +65,7 @@ export function fetchBlock(
   return nodes.request(method, params(), readBelievable(check))
 }
 
-/** A block of each node that answers; undefined for a node without it. `isEnough` ends the wait. Never throws. */
+/** A block of each node that answers; undefined for a node without it. `isEnough` ends the wait. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,

@@ -3,13 +3,10 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
 import { fetchBlockOfAll } from './blocks.ts'
 
-/** Polls without a higher tag of the first node after which all nodes are asked. */
+/** Polls without a higher tag after which all nodes are asked. */
 const idlePolls = 8
 
-/**
- * The height that more than half of the nodes tag `finalized`, if our block at that height is theirs: ours may be of an
- * abandoned fork. Never above our head. `onRise`: the agreed height rose.
- */
+/** The `finalized` height by more than half of the nodes, if they have our block there: ours may be a fork. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -17,7 +14,6 @@ export function createFinalityTag(
 ) {
   let agreed: number | undefined
   let asking: Promise<void> | undefined
-  /** Polls in a row without a higher tag of the first node. */
   let idle = 0
   /** Counts resets, which void earlier answers. */
   let era = 0
@@ -40,23 +36,19 @@ export function createFinalityTag(
     onRise(height)
   }
 
-  /** The highest height that more than half have tagged or passed. */
   function agreedBy(tags: readonly (BlockRef | undefined)[]): number {
     const heights = tags.map((block) => block?.height ?? -1).sort((a, b) => b - a)
     return heights[nodes.needed - 1] ?? -1
   }
 
-  /** Whether more than half of the nodes have our block at a tagged height. One node may lie or be on its own fork. */
+  /** One node may lie or be on its own fork, so more than half must have our block at a tagged height. */
   async function isOurs(height: number): Promise<boolean> {
     const shown = await fetchBlockOfAll(nodes, height)
     return shown.filter((block) => block?.height === height && isKept(block)).length >= nodes.needed
   }
 
   return {
-    /**
-     * Takes the first node's tag. Asks the others if it rose, and at intervals if it did not: one node must not stop
-     * finality. Waits for them only the first time.
-     */
+    /** Asks the others if the first node's tag rose, and at intervals: one node must not stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1
@@ -67,7 +59,7 @@ export function createFinalityTag(
       }
       return agreed
     },
-    /** The chain below the tag was replaced. */
+    /** For a replaced chain. */
     reset() {
       era++
       agreed = undefined

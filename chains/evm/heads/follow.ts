@@ -5,18 +5,13 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import { sameContent } from './shown-heads.ts'
 
-/**
- * Polls in a row before a lower head is accepted: of another branch, and of our own branch, where the node may only
- * lag.
- */
+/** Polls in a row before a lower head is accepted. On our own branch the node may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
-/** Blocks per batch while a gap or a fork is filled. */
 const batchSize = 50
 /** Blocks of the first search for a fork. Each further search is four times as long. */
 const firstStep = 4
 
-/** The result of a poll. */
 export interface Step {
   readonly applied: readonly EvmBlock[]
   /** Newest first. */
@@ -34,7 +29,7 @@ export interface FollowOptions {
   readonly kept: BlockCache
   readonly check: Pick<HeaderCheck, 'accepts'>
   readonly finalized: () => number
-  /** A node lags: the nodes should be compared soon. */
+  /** A node lags: compare the nodes soon. */
   readonly onLate: () => void
 }
 
@@ -43,10 +38,7 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
   let lowerPolls = 0
   let brokenPolls = 0
 
-  /**
-   * Whether a lower head means that the chain went back, and not that the node lags: it lasts for some polls, and more
-   * than half of the nodes no longer have our head.
-   */
+  /** True if the lower head lasts for some polls and most nodes dropped ours. Otherwise the node lags. */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
     onLate()
@@ -56,10 +48,7 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
     return shown.filter((block) => block?.hash !== head.hash).length * 2 > nodes.readers
   }
 
-  /**
-   * Whether, in some polls in a row, more than half of the nodes show another block at the finalized height. Otherwise
-   * one node is on its own fork.
-   */
+  /** True if most nodes show another final block in some polls in a row. Otherwise one node is on its fork. */
   async function isFinalityBroken(): Promise<boolean> {
     const final = kept.at(finalized())
     if (!final) return true
@@ -75,7 +64,7 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head needs a majority, except the first: most nodes may be down when a process starts.
+    // A distant head needs a majority, except the first: most nodes may be down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -88,20 +77,14 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
   }
 }
 
-/** The blocks from a common ancestor to a new head. */
 interface Path {
   /** Ascending, linked by parent hash. The last is the new head. */
   readonly blocks: readonly EvmBlock[]
-  /** Height of the highest cached block that stays. Undefined if there is none. */
   readonly ancestor: number | undefined
-  /** The path replaces cached blocks. */
   readonly forked: boolean
 }
 
-/**
- * Reads the path in bounded batches. Undefined if the answers do not link: the next poll retries. Throws as
- * `Nodes.request`.
- */
+/** Undefined if the answers do not link: the next poll retries. Throws as `Nodes.request`. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: Pick<HeaderCheck, 'accepts'>): Promise<Path | undefined> {
   const head = kept.latest
   // Watched transactions are then looked up by receipt.
@@ -124,10 +107,7 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
   }
 }
 
-/**
- * One node's blocks do not link: it lags, forks or lies. Takes from all nodes the blocks that the lowest known block
- * builds on.
- */
+/** One node lags, forks or lies: takes the parents of the lowest known block from all nodes. */
 async function readLinked(
   nodes: Nodes,
   heights: readonly number[],
@@ -151,7 +131,7 @@ async function readLinked(
 
 /** Where the blocks meet the kept ones. Undefined: read further back. */
 function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
-  // The highest block that is already kept is the ancestor.
+  // The highest kept block is the ancestor.
   const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
   if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
   const lowest = blocks[0] as EvmBlock

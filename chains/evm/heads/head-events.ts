@@ -6,7 +6,6 @@ import type { Step } from './follow.ts'
 /** Observations of the finality lag that are kept. */
 const lagsKept = 128
 
-/** Heights by more than half of the nodes. */
 export interface SeenByMost {
   readonly tagged: number | undefined
   readonly reached: number | undefined
@@ -23,7 +22,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get current() {
       return current
     },
-    /** Grows whenever blocks were skipped, or rolled back below the kept ones. */
+    /** Grows when blocks were skipped, or rolled back below the kept ones. */
     get breaks() {
       return breaks
     },
@@ -31,14 +30,11 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get finalityLag() {
       return Math.max(0, ...lags)
     },
-    /** When the latest head was first seen, ms since the epoch. */
+    /** Ms since the epoch. */
     get latestSeenAt() {
       return latestSeenAt
     },
-    /**
-     * @param tagged height tagged `finalized`, for that policy; `reached`: height up to which more than half share our
-     * chain
-     */
+    /** @param tagged height of `finalized`; `reached`: height up to which more than half share our chain */
     publish({ applied, rolledBack, replaced, broken }: Step, { tagged, reached }: SeenByMost): void {
       const { latest } = kept
       if (!latest) return
@@ -63,7 +59,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   }
 }
 
-/** Calls a listener. Its error becomes a warning of the process, so that other listeners are still called. */
+/** A listener's error becomes a warning of the process, so that other listeners are still called. */
 export function isolate(listener: () => void): void {
   try {
     listener()

@@ -1,12 +1,8 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/**
- * Polls in a row with mismatching hashes from most nodes after which the check ends: a fork introduced an unknown
- * header.
- */
+/** Odd polls of most nodes in a row that end the check: a fork introduced an unknown header. */
 const mostOddPolls = 10
 
-/** A block with the result of its hash check. */
 interface HashedBlock {
   readonly hash: string
   readonly fits: boolean
@@ -15,8 +11,8 @@ interface HashedBlock {
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
 /**
- * Whether this chain hashes headers as Ethereum does (Arbitrum, zkSync, Celo and Avalanche do not). A block that more
- * than half of the nodes share decides at the start. Then altered headers are refused.
+ * Refuses altered headers on chains that hash them as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche).
+ * At the start a block that more than half of the nodes share decides.
  * @param needed more than half of the nodes
  */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
@@ -35,7 +31,6 @@ export function createHeaderCheck(chain: string, needed: () => number, log?: Pic
       return kind
     },
     accepts: ({ fits }: HashedBlock) => fits || kind !== 'checked',
-    /** Takes the heads of one poll. Returns the credible ones. */
     ofPoll<Block extends HashedBlock>(blocks: readonly Block[]): readonly Block[] {
       if (kind === 'undecided') decide(blocks)
       if (kind !== 'checked') return blocks

@@ -2,7 +2,6 @@ import { keccak256 } from 'ethers'
 import { toBytes } from '../hex.ts'
 import { list, number, string } from '../rlp.ts'
 
-/** A header field: raw bytes, or a number without leading zeros. */
 type Field = readonly [name: string, kind: 'bytes' | 'number']
 
 /** Fields of every block, by place (yellow paper, 4.4.3). */
@@ -34,7 +33,7 @@ const later: readonly Field[] = [
   ['requestsHash', 'bytes'],
 ]
 
-/** The hash of an Ethereum header, from a node's block. Undefined if fields are missing or malformed. */
+/** Undefined if fields are missing or malformed. */
 export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
   const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
   try {

@@ -17,16 +17,15 @@ import { chooseHead, createShownHeads, sameContent, type ShownHead } from './sho
 
 /** How often the nodes' heads are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000
-/** The same, after a node was seen to lag, ms. */
+/** After a node was seen to lag, ms. */
 const lateRankMs = 1_000
 /** Least wait of a poll for slower nodes, ms. */
 const leastGraceMs = 500
-/** Block times after which the final block's tag is read in parallel with the head. */
+/** Block times after which the finalized tag is read in parallel with the head. */
 const tagAfter = 0.75
 /** Longest wait for the first block, ms. */
 const connectTimeoutMs = 15_000
 
-/** The head tracker, with the state that the adapter shares. */
 export type EvmHeads = ReturnType<typeof createHeads>
 
 /** One poll loop. See `Heads`. */
@@ -47,7 +46,6 @@ export function createHeads(
   let stopping: AbortController | undefined
   let rankedAt = 0
 
-  /** Compares the heads of the nodes, at most once per `everyMs`. */
   function rank(everyMs: number): void {
     if (Date.now() - rankedAt < everyMs) return
     rankedAt = Date.now()
@@ -61,7 +59,7 @@ export function createHeads(
       if (signal.aborted) return
       const started = performance.now()
       rank(rankEveryMs)
-      // The next poll, perhaps of another node, catches up after a failure.
+      // The next poll, perhaps of another node, catches up.
       await pollOnce(signal).catch(() => undefined)
       waitMs = pace.after(started, kept.latest?.height)
       if (signal.aborted) return
@@ -69,7 +67,7 @@ export function createHeads(
     }
   }
 
-  // Extends `events` itself: a copy would not follow its values.
+  // Extends `events`: a copy would not follow its values.
   return Object.assign(events, {
     kept,
     check,
@@ -89,17 +87,14 @@ export function createHeads(
       stopping?.abort()
       stopping = undefined
     },
-    /** Called after every poll: the clock of all retries on this chain. */
+    /** The clock of all retries on this chain. */
     onPoll(listener: () => void) {
       pollListeners.add(listener)
     },
   })
 }
 
-/**
- * Polls until `pollOnce` finds the first block. Throws NODE_UNAVAILABLE, or the error of the last poll, after a
- * timeout.
- */
+/** Polls until the first block. Throws NODE_UNAVAILABLE, or the last poll's error, after a timeout. */
 async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, intervalMs: number, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + connectTimeoutMs
   let failure: unknown
@@ -117,28 +112,22 @@ interface PollOptions extends Omit<FollowOptions, 'finalized'> {
   readonly finality: FinalityPolicy
   readonly events: ReturnType<typeof createHeadEvents>
   readonly blockTimeMs: number
-  /** Longest wait for slower nodes, ms. */
   readonly graceMs: number
 }
 
-/** One poll: the majority's head, then its finality. */
 function createPoll(options: PollOptions) {
   const { nodes, kept, finality, events } = options
-  /** Signal of the last poll. A stopped poll publishes nothing. */
+  /** A stopped poll publishes nothing. */
   let polling: AbortSignal | undefined
   let taggedAt = -Infinity
   const follow = createFollow({ ...options, finalized: () => events.current?.finalized ?? 0 })
   const shared = createShownHeads(nodes, kept)
   const tag = createFinalityTag(nodes, kept, (tagged) => {
-    // The poll that found new blocks publishes them itself.
     const isPublished = kept.latest === events.current?.latest
     if (isPublished && !polling?.aborted) events.publish(nothingNew, { tagged, reached: shared.reached })
   })
 
-  /**
-   * Read in parallel with the head after a block time. Otherwise with a new head only, since the tag moves with the
-   * head.
-   */
+  /** In parallel with the head after a block time, otherwise with a new head: the tag moves with it. */
   const isTagDue = (now: number) => finality.kind === 'tag' && now - taggedAt >= tagAfter * options.blockTimeMs
 
   async function readTag(now: number) {
@@ -161,16 +150,16 @@ function createPoll(options: PollOptions) {
     if (gone) shared.rolledBackTo(gone.height - 1)
     shared.note(shown)
     if (step.replaced) tag.reset()
-    // After the head: only then is the tag known to be on our branch.
+    // After the head: only then is the tag on our branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
-    // After a replacement, until the nodes agree on a tag, the first node's tag is used.
+    // After a replacement, the first node's tag serves until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     events.publish(step, { tagged: agreed ?? own, reached: shared.reached })
   }
 }
 
-/** The credible heads of the nodes. Throws if there is none. */
+/** Throws if no head is credible. */
 async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOptions): Promise<readonly ShownHead[]> {
   const { method, params } = blockCall('latest')
   const first = kept.latest === undefined
@@ -191,7 +180,7 @@ async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOpt
   return shown
 }
 
-/** More than half of the nodes share a higher head and its transactions: the poll need not wait for the rest. */
+/** More than half share a higher head and its transactions: the poll need not wait for the rest. */
 function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
   if (shown.length < needed) return false
   const head = chooseHead(shown, readers, kept)
@@ -207,8 +196,7 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
   try {
     return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // Young chains answer "finalized block not found" before the first final epoch. With several nodes, one node's
-    // error must not stop the head.
+    // Young chains have no final block yet. With several nodes, one node's error must not stop the head.
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }

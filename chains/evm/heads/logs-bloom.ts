@@ -8,7 +8,6 @@ import type { HeaderCheck } from './header-check.ts'
 /** A header's filter of the addresses and topics of its logs: 2,048 bits, three per value (yellow paper, 4.4.1). */
 const bytes = 256
 const bitsPerValue = 3
-/** Contracts and events are few; ids come and go. */
 const mostValues = 1_024
 const empty = `0x${'0'.repeat(2 * bytes)}`
 
@@ -16,14 +15,11 @@ type Bit = readonly [byte: number, mask: number]
 
 export type LogsBloom = ReturnType<typeof createLogsBloom>
 
-/** @param finalized height at and below which blocks are final, by more than half of the nodes */
+/** @param finalized the final height by more than half of the nodes */
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /**
-   * A chain without filters (EIP-7668) would prove every absence: an empty filter counts only for a block without
-   * transactions.
-   */
+  /** An empty filter counts only without transactions: chains without filters (EIP-7668) would prove anything. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
@@ -33,10 +29,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /**
-     * Whether the headers of these blocks prove that no such log exists. Only for kept final blocks of chains whose
-     * header hashes are checked, since those hashes cover the filter.
-     */
+    /** Only for final blocks of chains with checked header hashes, since those cover the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())
@@ -49,7 +42,6 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 }
 
-/** The lowest 11 bits of each of the first three byte pairs of the hash. */
 function bitsOf(value: string): readonly Bit[] {
   const hash = keccak256(value)
   return Array.from({ length: bitsPerValue }, (_, index): Bit => {

@@ -1,24 +1,19 @@
-/** Limits of the interval between polls of an irregular chain, ms. */
+/** Limit for an irregular chain, ms. */
 const longestMs = 4_000
 const shortestMs = 100
 /** Regular heads in a row after which the next head is predicted. */
 const regularFrom = 3
-/** Distances, in expected intervals, that count as regular. A poll sees a head up to half an interval late. */
+/** Distances in expected intervals that count as regular. A poll sees a head up to half an interval late. */
 const usual = { least: 0.4, most: 1.7 } as const
-/** Heads whose distances are averaged. */
 const mostHeads = 9
-/**
- * Intervals by which the next poll is earlier after a hit. It shrinks until a poll is too early, so polls are never
- * late for long.
- */
+/** Intervals by which the next poll is earlier after a hit. Shrinks until a poll is too early. */
 const step = 1 / 32
-/** Intervals between the polls after one that was too early. Then the chain counts as irregular. */
+/** Intervals between polls after a poll too early. Then the chain counts as irregular. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
 /**
- * When to poll: twice per block, or when the next block of a regular chain is due. That needs five polls per four
- * blocks instead of eight, and sees blocks a sixteenth of the interval late instead of a quarter. No I/O.
+ * Polls twice per block, or when the next block of a regular chain is due, to save polls and time.
  * @param now ms, monotonic
  */
 export function createPollPace(blockTimeMs: number, now: () => number) {
@@ -26,7 +21,7 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
   let heads: { readonly at: number; readonly height: number }[] = []
   let regular = 0
   let misses = 0
-  /** Time of the next head. Undefined: not predicted. */
+  /** Undefined: not predicted. */
   let dueAt: number | undefined
 
   function expectedMs(): number {
@@ -48,7 +43,6 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
     dueAt = regular >= regularFrom ? at + (1 - early) * expectedMs() : undefined
   }
 
-  /** Time of the poll after one at `at`. */
   function nextAt(at: number): number {
     if (dueAt === undefined) return at + intervalMs
     // A chain that became irregular is seen after two usual intervals at the latest.
@@ -62,7 +56,7 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
 
   return {
     intervalMs,
-    /** Time until the next poll, ms. @param height the head after the poll that began at `at` */
+    /** Ms until the next poll. @param height the head after the poll that began at `at` */
     after(at: number, height: number | undefined): number {
       const isNew = height !== undefined && height !== heads.at(-1)?.height
       if (isNew) seen(at, height)

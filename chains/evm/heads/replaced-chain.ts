@@ -6,10 +6,10 @@ import type { Quorum } from '../nodes/quorum.ts'
 import type { BlockCache } from './block-cache.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './blocks.ts'
 
-/** Blocks below a finalized block at which a chain counts as replaced. Full nodes keep as many states. */
+/** Blocks below a final block at which a chain counts as replaced. Full nodes keep as many states. */
 const farBelow = 128
 
-/** See `Chain.denies`. A node that lags a little is no evidence: it will show a block at this height later. */
+/** See `Chain.denies`. A node that lags is no evidence. */
 export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: Quorum, finality: FinalityPolicy) {
   function isFarBelow(height: number): Promise<boolean> {
     return agree({
@@ -19,13 +19,11 @@ export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: 
     })
   }
 
-  /** Syncing nodes deny nothing. */
   async function isSyncing(): Promise<boolean> {
     const answers = await nodes.askAll('eth_syncing', [], (value) => value !== false)
     return answers.filter((answer) => answer.ok && answer.result).length >= nodes.needed
   }
 
-  /** The common case costs at most one read. */
   async function isShown(block: BlockRef): Promise<boolean> {
     if (kept.isCanonical(block)) return true
     const shown = await fetchBlock(nodes, block.height)

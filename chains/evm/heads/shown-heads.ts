@@ -4,7 +4,6 @@ import { majorityHeight } from '../../head-lags.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** Heads above ours that are kept per node. */
 const mostAbove = 256
 
 export interface ShownHead {
@@ -12,10 +11,7 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
-/**
- * The head to follow: at the height reached by more than half of `readers`, the block with the most votes. Undefined:
- * no answer.
- */
+/** At the height of more than half of `readers`, the block with the most votes. Undefined: no answer. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const height = majorityHeight(
@@ -37,7 +33,6 @@ function isOurs({ hash, height, parentHash }: EvmBlock, kept: Pick<BlockCache, '
   return Number(kept.at(height)?.hash === hash || kept.at(height - 1)?.hash === parentHash)
 }
 
-/** Nodes that list the same transactions under this hash, which does not cover the list. */
 export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly EvmBlock[]): number {
   const list = transactions.join()
   return blocks.filter((other) => other.hash === hash && other.transactions.join() === list).length
@@ -47,11 +42,11 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return a.map((value, index) => value - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0
 }
 
-/** How far the nodes share our chain. An invented branch, however long, is one node's only. */
+/** How far the nodes share our chain. An invented branch is one node's only. */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
-  /** The highest block of ours that each node has shown. */
+  /** By node, the highest shared block. */
   const shared = new Map<string, number>()
-  /** Heads above ours, oldest first. They are compared once ours gets there. */
+  /** Heads above ours, oldest first. Compared once ours gets there. */
   const above = new Map<string, readonly BlockRef[]>()
 
   function judge(node: string, block: BlockRef): void {
@@ -59,7 +54,7 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
   }
 
   return {
-    /** Takes the heads of one poll, after our head was updated. */
+    /** Call after our head was updated. */
     note(shown: readonly ShownHead[]): void {
       const height = kept.latest?.height ?? -1
       for (const { node, block } of shown) {
@@ -75,12 +70,11 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
         )
       }
     },
-    /** The height up to which more than half of the nodes share our chain. Undefined: too few do. */
+    /** Height up to which more than half share our chain. Undefined: too few do. */
     get reached(): number | undefined {
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
     },
-    /** Blocks above this height are gone. */
     rolledBackTo(height: number): void {
       for (const [node, highest] of shared) shared.set(node, Math.min(highest, height))
     },

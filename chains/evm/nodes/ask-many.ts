@@ -5,15 +5,14 @@ import { type ReadAnswer, type RpcError, TransportError } from './node-errors.ts
 /** chainlink-evm: once one node has answered, the others have 5 s. */
 const graceMs = 5_000
 
-/** One node's answer to a call sent to several. `node` is its origin. */
+/** `node` is its origin. */
 export type NodeAnswer<T> =
   | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
   | { readonly node: string; readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
 
-/** Called with each answer as it arrives. True ends the wait. */
+/** True ends the wait. */
 export type OnAnswer<T> = (answer: NodeAnswer<T>, answers: readonly NodeAnswer<T>[]) => boolean
 
-/** A call and the reader of its result. */
 export interface Call<T> {
   readonly method: string
   readonly params: readonly unknown[]
@@ -21,24 +20,17 @@ export interface Call<T> {
 }
 
 export interface AskManyOptions {
-  /** Longest wait for one answer, ms. */
   readonly timeoutMs: number
-  /**
-   * Longest wait for the others, ms, after `needed` nodes have answered. The usual grace starts with the first answer.
-   */
+  /** Longest wait for the others, ms, from `needed` answers on. The usual grace starts with the first answer. */
   readonly mostGraceMs?: number | undefined
   readonly needed?: number | undefined
 }
 
-/** The results of the nodes that answered. */
 export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
   return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
 }
 
-/**
- * Asks several nodes in parallel. Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never
- * throws.
- */
+/** Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never throws. */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
   call: Call<T>,

@@ -5,7 +5,7 @@ import type { Call, NodeAnswer } from './ask-many.ts'
 import type { NodeClient } from './node-client.ts'
 import { isVerdict, MalformedAnswer, RpcError } from './node-errors.ts'
 
-/** Pause before the second round, ms: one reset of an idle connection must not fail a call to the only node. */
+/** Ms before the second round: one reset of an idle connection must not fail a call to the only node. */
 const secondRoundMs = 150
 
 /** See `Nodes.request`. `readers` are in the current order of preference. */
@@ -25,7 +25,7 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        // Any other error concerns this node only: the next one is asked.
+        // Any other error concerns this node only.
         if (executing.has(method) && isVerdict(error)) throw error
       }
     }
@@ -45,14 +45,14 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
   }
 }
 
-/** Probes nodes where none is up. Their own pauses are skipped, except those a node asked for (Retry-After). */
+/** Probes nodes where none is up, but keeps the pauses a node asked for (Retry-After). */
 async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<void> {
   const checks = nodes.filter(({ revivable }) => revivable).map((node) => node.check())
   if (checks.length === 0) problems.push(...nodes.map(({ origin }) => new Error(`${origin}: failed; paused`)))
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Sorts by wait for the rate limit, then lagging nodes last, then preference. */
+/** By wait for the rate limit, then lagging nodes last, then preference. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
   const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
@@ -62,9 +62,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
 /** Methods that run contract code: every honest node reports the same result. */
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
-/**
- * The error for a question that no node answered: a refusal or malformed answer (NODE_REFUSED), else NODE_UNAVAILABLE.
- */
+/** A refusal or malformed answer is NODE_REFUSED, else NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
   return refusalOf(errors) ?? unavailable(chain, errors)

@@ -6,12 +6,12 @@ import { createCallMerger, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
 
-/** Calls of this time leave in one request, ms. It also gathers calls that a head event triggers. */
+/** Calls of this time leave in one request, ms. */
 const stallMs = 5
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
-/** Errors of a connection that was never made: the node cannot have received the request. */
+/** The node cannot have received the request. */
 const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/
 
 /** Statuses of a gateway that did not pass the request on. */
@@ -29,16 +29,12 @@ const shortMethods = new Set([
   'eth_gasPrice',
   'eth_sendRawTransaction',
 ])
-/**
- * Bytes of longer answers; others have 1 MiB. A block of 200 million gas lists 9,500 transactions in 700 kB;
- * go-ethereum limits a response to 25 MB, receipts and logs included.
- */
+/** Bytes of longer answers; others have 1 MiB. go-ethereum limits a response to 25 MB, receipts and logs included. */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,
   eth_getLogs: 24 * mib,
 }
-/** Bytes of any response. */
 const mostBytes = 32 * mib
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
@@ -49,10 +45,7 @@ function mostBytesFor(calls: readonly PendingCall[]): number {
   )
 }
 
-/**
- * JSON-RPC over HTTP. Calls of a few milliseconds leave in one request, contract reads at one block in one call.
- * `count` is called for every call sent.
- */
+/** JSON-RPC over HTTP. Calls of a few ms leave in one request. `count` is called for every call. */
 export function createJsonRpcClient(url: string, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const target = new URL(url)
   const { origin } = target
@@ -76,7 +69,6 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
     for (let at = 0; at < calls.length; at += size) void postBatch(calls.slice(at, at + size))
   }
 
-  /** Sends one batch and settles every call in it. Never throws. */
   async function postBatch(calls: readonly PendingCall[]): Promise<void> {
     for (const { method } of calls) count(method)
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
@@ -119,7 +111,6 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
   }
 }
 
-/** Gives each call its answer. @param failed makes the error of a call; without `error` it has no answer */
 function settle(calls: readonly PendingCall[], answers: readonly Answer[], failed: (method: string, error?: unknown) => Error): void {
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   // The refusal of a whole batch is one error without an id.
@@ -133,14 +124,14 @@ function settle(calls: readonly PendingCall[], answers: readonly Answer[], faile
 
 interface Service {
   readonly target: URL
-  /** Removes the secret parts of the URL from a text. */
+  /** Removes the URL's secrets. */
   readonly redact: (text: string) => string
   readonly timeoutMs: number
   readonly closing: AbortSignal
   readonly budget: ByteBudget
 }
 
-/** Posts JSON. Throws TransportError if there is no whole answer in time, MalformedAnswer if the answer is too long. */
+/** Throws TransportError without a whole answer in time, MalformedAnswer if it is too long. */
 async function post({ target, redact, timeoutMs, closing, budget }: Service, body: string, calls: readonly PendingCall[]) {
   const { origin } = target
   const limits = { timeoutMs, mostBytes: mostBytesFor(calls), budget, signal: closing }
@@ -159,7 +150,7 @@ async function post({ target, redact, timeoutMs, closing, budget }: Service, bod
   }
 }
 
-/** The innermost reason of a failed request, which has the socket's code. */
+/** The innermost reason has the socket's code. */
 function describe(error: unknown): string {
   let reason = error
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause

@@ -1,4 +1,3 @@
-/** One unchecked answer of a batch. */
 export interface Answer {
   readonly id?: number | null
   readonly result?: unknown
@@ -8,7 +7,7 @@ export interface Answer {
 /** Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** The answers of a response, in any order. Undefined if it is not JSON-RPC, or has far more answers than calls. */
+/** Undefined if it is not JSON-RPC, or has far more answers than calls. */
 export function parseAnswers(text: string, calls: number): Answer[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -26,9 +25,8 @@ export function parseAnswers(text: string, calls: number): Answer[] | undefined 
 const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
 
 /**
- * Whether the node refused a batch for its size. Gateways refuse the whole batch, with limits as low as 3; go-ethereum
- * answers its first call only (rpc/handler.go, respondWithBatchTooLarge); others refuse each call. Texts that a
- * contract may have written do not count.
+ * A batch refused for its size, as a whole or by call (go-ethereum rpc/handler.go, respondWithBatchTooLarge).
+ * Texts that a contract may have written do not count.
  */
 export function isTooLarge(
   answers: readonly Answer[] | undefined,
@@ -45,7 +43,7 @@ export function isTooLarge(
   })
 }
 
-/** The error of an answer. Some gateways send a bare string instead of an object. */
+/** Some gateways send a bare string instead of an object. */
 export function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
   if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
@@ -66,10 +64,10 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
 
 /** chainlink-evm's smallest default (Polygon): every provider accepts it. */
 const mostCalls = 100
-/** Pause after a refused batch before its size doubles again, ms: the limit may have been raised. */
+/** Pause before a refused batch size doubles again, ms. */
 const growEveryMs = 60_000
 
-/** How many calls go into one request to a node. `now`: ms, monotonic. No I/O. */
+/** Size of batches to one node. `now`: ms, monotonic. */
 export function createBatchSize(now: () => number) {
   let size = mostCalls
   let changedAt = 0
@@ -81,7 +79,7 @@ export function createBatchSize(now: () => number) {
       }
       return size
     },
-    /** A batch of this many calls was too large. */
+    /** A batch of this size was too large. */
     refused(calls: number): void {
       size = Math.max(1, Math.min(size, Math.ceil(calls / 2)))
       changedAt = now()

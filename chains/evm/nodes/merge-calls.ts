@@ -1,7 +1,6 @@
 import { type ContractCall, groupsOf, mergedData, readMerged } from './merged-call.ts'
 import { MalformedAnswer, RpcError } from './node-errors.ts'
 
-/** A JSON-RPC call that waits for its answer. */
 export interface PendingCall {
   readonly id: number
   readonly method: string
@@ -10,7 +9,7 @@ export interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-/** Time without merged calls after a node refused one, ms. Doubles with each refusal in a row. */
+/** Pause after a node refused merged calls, ms. Doubles with each refusal in a row. */
 const pauseMs = 60_000
 const longestPauseMs = 64 * pauseMs
 
@@ -19,10 +18,7 @@ interface Mergeable {
   readonly call: ContractCall
 }
 
-/**
- * Merges contract reads at the same block that leave together into one `eth_call` (merged-call.ts). Failed reads, and
- * all reads of a malformed answer, are sent again one by one (`send`). `now`: ms, monotonic.
- */
+/** Merges contract reads at one block into one `eth_call`. Failed reads are sent again singly. `now`: monotonic ms. */
 export function createCallMerger(send: (calls: readonly PendingCall[]) => void, nextId: () => number, now: () => number) {
   let pausedUntil = -Infinity
   let refusals = 0
@@ -32,7 +28,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
     refusals++
   }
 
-  /** If one of these calls succeeds, the merging was the problem. A node that lags answers none either way. */
+  /** If one of these calls succeeds, the merging was the problem. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -62,7 +58,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // A rate limit or an unreachable node concerns all calls. Otherwise a gateway may have refused the merged call.
+        // A rate limit concerns all calls. Otherwise a gateway may have refused the merged call.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -80,7 +76,6 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
   }
 }
 
-/** Contract reads by their block, and all other calls. */
 function sorted(calls: readonly PendingCall[]) {
   const others: PendingCall[] = []
   const byBlock = new Map<unknown, Mergeable[]>()
@@ -94,7 +89,7 @@ function sorted(calls: readonly PendingCall[]) {
   return { others, byBlock }
 }
 
-/** Undefined for other calls, and for calls with further fields. */
+/** Undefined also for calls with further fields. */
 function contractCallOf({ method, params }: PendingCall): ContractCall | undefined {
   if (method !== 'eth_call' || params.length !== 2 || typeof params[1] !== 'string') return undefined
   const { to, data, ...more } = (params[0] ?? {}) as Record<string, unknown>

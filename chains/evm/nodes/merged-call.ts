@@ -1,4 +1,3 @@
-/** A contract read as `eth_call` takes it. */
 export interface ContractCall {
   readonly to: string
   readonly data: string
@@ -8,13 +7,12 @@ export interface ContractCall {
 type Returned = string | undefined
 
 /**
- * Creation code that makes the appended calls and returns their results, so that one `eth_call` without a recipient
- * reads many contracts (viem's "deployless" calls). Runs on the first EVM with STATICCALL. Input per call: address and
- * length in a word each, then the data. Output per call: 1 or 0 (failed) and the length in a word each, then the bytes.
- * The first byte is thus never 0xEF, which code must not begin with (EIP-3541).
+ * Creation code that makes the appended calls (viem's "deployless" calls). Runs on any EVM with STATICCALL.
+ * Input per call: a word each for address and length, then data. Output: 1 or 0 and length, then bytes.
+ * The first byte is never 0xEF, which code must not begin with (EIP-3541).
  */
 const code = [
-  // Copies everything to memory. The stack holds the places of the next result and of the next call (first at 0x4d).
+  // Copies everything to memory. The stack holds the places of the next result and call (first at 0x4d).
   '38600060003938604d',
   // 0x09: done (0x45) if no call is left.
   '5b80381115604557',
@@ -34,10 +32,8 @@ const mostDigits = 2 * 16_384
 
 const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')
 
-/** Size of a call, hex digits. */
 const sizeOf = ({ data }: ContractCall) => 2 * wordDigits + data.length - 2
 
-/** Splits calls into as few merged calls as possible. */
 export function groupsOf<Call extends { readonly call: ContractCall }>(calls: readonly Call[]): readonly (readonly Call[])[] {
   const groups: Call[][] = []
   let room = 0
@@ -53,13 +49,12 @@ export function groupsOf<Call extends { readonly call: ContractCall }>(calls: re
   return groups
 }
 
-/** The data of the merged `eth_call`. */
 export function mergedData(calls: readonly ContractCall[]): string {
   const entries = calls.map(({ to, data }) => word(to.slice(2)) + word(((data.length - 2) / 2).toString(16)) + data.slice(2))
   return `0x${code}${entries.join('')}`
 }
 
-/** The results by place in `calls`. Undefined if the answer does not fit the calls. */
+/** Undefined if the answer does not fit the calls. */
 export function readMerged(result: unknown, calls: number): readonly Returned[] | undefined {
   if (typeof result !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(result)) return undefined
   const returned: Returned[] = []
@@ -69,14 +64,13 @@ export function readMerged(result: unknown, calls: number): readonly Returned[] 
     const digits = 2 * Number(`0x${result.slice(at + wordDigits, at + 2 * wordDigits)}`)
     const from = at + 2 * wordDigits
     at = from + digits
-    // Also if the length is no number.
     if (success > 1n || !(at <= result.length)) return undefined
     returned.push(success === 1n ? `0x${result.slice(from, at)}` : undefined)
   }
   return at === result.length ? returned : undefined
 }
 
-/** The inverse of `mergedData`, for simulated nodes. */
+/** Inverse of `mergedData`, for simulated nodes. */
 export function callsOfMerged(data: string): readonly ContractCall[] | undefined {
   const prefix = `0x${code}`
   if (!data.startsWith(prefix)) return undefined
@@ -90,7 +84,7 @@ export function callsOfMerged(data: string): readonly ContractCall[] | undefined
   return calls
 }
 
-/** The inverse of `readMerged`, for simulated nodes. */
+/** Inverse of `readMerged`, for simulated nodes. */
 export function mergedResult(returned: readonly Returned[]): string {
   const entries = returned.map(
     (bytes) => word(bytes === undefined ? '0' : '1') + word((((bytes?.length ?? 2) - 2) / 2).toString(16)) + (bytes ?? '0x').slice(2),

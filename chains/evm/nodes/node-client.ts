@@ -9,21 +9,20 @@ import { createJsonRpcClient } from './json-rpc-client.ts'
 import { createNodeHealth } from './node-health.ts'
 import { MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
-/** A node of the config, or one that an operator added. */
 export interface NodeSpec {
   readonly name: string
   readonly url: string
   readonly use: NodeUse
-  /** Most calls per second. Absent: no limit. */
+  /** Absent: no limit. */
   readonly requestsPerSecond?: number | undefined
 }
 
 export type NodeClient = ReturnType<typeof createNodeClient>
 
-/** One node of a chain. Before any other call, its network is checked. `count` is called for every call. */
+/** One node. Its network is checked before any other call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // There is one listener per waiting call.
+  // One listener per waiting call.
   setMaxListeners(0, closing.signal)
   const client = traced(createJsonRpcClient(spec.url, timeoutMs, closing.signal, count), spec.name, networkId)
   const now = () => performance.now()
@@ -56,7 +55,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     reads,
     lag: undefined as number | undefined,
     disabled: false,
-    /** The network is checked and the circuit closed. */
     get up(): boolean {
       return !node.disabled && health.state === 'up'
     },
@@ -66,24 +64,21 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** Whether to probe it when no other node is up: it did not just fail and asked for no pause. */
+    /** A node to probe when no other is up: it did not just fail and asked for no pause. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
     get waitMs() {
       return limiter.waitMs
     },
-    /** Waits for the rate limit. Throws RpcError, or TransportError, also for a malformed answer. */
+    /** Waits for the rate limit. Throws RpcError, TransportError. */
     ask,
-    /**
-     * Reads its network, which makes it `up`, at the start and after each pause. Calls share one check. Returns the
-     * network; throws as `ask`.
-     */
+    /** Reads its network, at the start and after each pause. Calls share one check. Throws as `ask`. */
     check() {
       checking ??= readNetwork().finally(() => (checking = undefined))
       return checking
     },
-    /** Requires a new check of the network before the next use. */
+    /** Requires a new check of the network. */
     forget: health.forgetNetwork,
     status: (): NodeStatus => ({
       ...{ name: spec.name, origin: node.origin, use: spec.use, lag: node.lag },
@@ -96,7 +91,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
 
 type JsonRpcClient = ReturnType<typeof createJsonRpcClient>
 
-/** Calls of several traces may leave in one request: each span covers its own call with its wait. */
+/** Calls of several traces may share a request: each span covers its own call and wait. */
 function traced({ origin, request }: JsonRpcClient, node: string, network: string): JsonRpcClient {
   const about = { 'rpc.system': 'jsonrpc', 'portage.node': node, 'portage.network': network }
   const attributesOf = (method: string) => ({ ...about, 'rpc.method': method })
@@ -115,7 +110,7 @@ function readOrRefuse<T>(node: string, method: string, result: unknown, read: Re
   }
 }
 
-/** A token bucket that holds one second's calls. Without a rate, no limit. `now`: ms, monotonic. No I/O. */
+/** A token bucket of one second's calls. `now`: ms, monotonic. */
 export function createLimiter(perSecond: number | undefined, now: () => number) {
   if (perSecond === undefined) return { waitMs: 0, take: () => 0 }
   const rate = perSecond / 1000
@@ -131,11 +126,10 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 
   return {
-    /** How long a call would wait now, ms. */
     get waitMs() {
       return waitMs()
     },
-    /** Takes a place and returns its wait, ms. Places are given in the sequence of the calls. */
+    /** Returns the wait, ms. Calls keep their sequence. */
     take() {
       const wait = waitMs()
       tokens--

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** A JSON-RPC error object of a node. `rpcMessage` and `data` are the node's, without the URL's secrets. */
+/** A node's JSON-RPC error. `rpcMessage` and `data` are without the URL's secrets. */
 export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
@@ -25,29 +25,24 @@ export class RpcError extends RelayerError {
   }
 }
 
-/** Rate limits of gateways (Alchemy, Infura, QuickNode and others). −32005 alone may also mean a long range. */
+/** Rate limits of gateways. −32005 alone may also mean a long range. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
-/** Texts for a failed execution, with or without data. */
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
-/** Texts for a sender that cannot pay. */
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** Whether a call ran and failed. For errors of eth_call and eth_estimateGas only. */
+/** For errors of eth_call and eth_estimateGas only. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: execution reverted (go-ethereum); -32015: execution error (OpenEthereum, Nethermind). "EVM error" is
-  // anvil's and reth's. Data alone is no proof: gateways put other things there.
+  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Data alone is no proof: gateways use it too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
-/** Whether the sender of a simulated call cannot pay. */
+/** The sender of a simulated call cannot pay. */
 export function isUnpaid(error: RpcError): boolean {
   return unpaid.test(error.rpcMessage)
 }
 
-/**
- * Whether the error is the result of a call, which every honest node reports. For eth_call and eth_estimateGas only.
- */
+/** An error that every honest node reports. For eth_call and eth_estimateGas only. */
 export function isVerdict(error: unknown): boolean {
   return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
 }
@@ -55,7 +50,7 @@ export function isVerdict(error: unknown): boolean {
 /** No usable answer of a node. `maybeReceived` is false only if the request cannot have reached it. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
-  /** Pause that the node asked for (Retry-After), ms. */
+  /** Retry-After of the node, ms. */
   readonly retryAfterMs: number | undefined
 
   constructor(node: string, reason: string, maybeReceived: boolean, retryAfterMs?: number) {
@@ -66,7 +61,7 @@ export class TransportError extends Error {
   }
 }
 
-/** The node's answer has a wrong form. `refusal` is the error of the reader. */
+/** `refusal` is the error of the reader. */
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
 
@@ -77,10 +72,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/**
- * Thrown by a reader if the answer is valid but of another state. The node lags, which is no failure; another may know
- * more.
- */
+/** Thrown by a reader for a valid answer of another state: the node lags, another may know more. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)
@@ -88,5 +80,5 @@ export class NotKnown extends TransportError {
   }
 }
 
-/** Reads the result of a call. Throws NODE_REFUSED for a malformed answer, or NotKnown. */
+/** Throws NODE_REFUSED for a malformed answer, or NotKnown. */
 export type ReadAnswer<T> = (result: unknown) => T

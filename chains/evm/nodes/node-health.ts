@@ -1,33 +1,27 @@
 import type { NodeStatus } from '../../port.ts'
 import { RpcError } from './node-errors.ts'
 
-/**
- * First and longest pause after failures, ms. Each failed probe doubles the pause (chainlink-evm: redial 1 s to 30 s).
- */
+/** Pauses after failures, ms. Each failed probe doubles the pause (chainlink-evm: redial 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
-/** Weight of the newest answer in the shown latency. */
 const latencyWeight = 0.2
 /** Least time between a failure and the next probe, ms. */
 const restMs = 100
 
-/**
- * A node's network, latency and circuit: closed (in use), open (paused), half-open (a probe runs). `now`: ms,
- * monotonic. No I/O.
- */
+/** Network, latency and circuit of a node: closed, open (paused) or half-open (probing). `now`: ms, monotonic. */
 export function createNodeHealth(now: () => number) {
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
   let circuit: 'closed' | 'open' | 'half-open' = 'closed'
-  /** Pauses in a row after which the probe failed. */
+  /** Pauses in a row with a failed probe. */
   let pauses = 0
   let [openUntil, heldUntil] = [0, 0]
   let latencyMs: number | undefined
   let failures = 0
   let [answeredAt, failedAt] = [-Infinity, -Infinity]
 
-  /** The first failure opens the circuit, since there are other nodes. Parallel calls count as the same failure. */
+  /** The first failure opens the circuit. Parallel calls count as the same failure. */
   function open(retryAfterMs = 0): void {
-    // A node must not disappear for the hours that it may ask for.
+    // A node must not disappear for hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (circuit !== 'open') {
       openUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -43,7 +37,7 @@ export function createNodeHealth(now: () => number) {
       if (circuit !== 'closed') return circuit
       return network === 'right' ? 'up' : 'unknown'
     },
-    /** Whether a probe should run in parallel to the calls: the pause is over, or the network is unknown. */
+    /** The pause is over, or the network is unknown. */
     get due() {
       if (network === 'wrong') return false
       return circuit === 'open' ? now() >= openUntil : circuit === 'closed' && network === 'unknown'
@@ -58,7 +52,7 @@ export function createNodeHealth(now: () => number) {
     get figures() {
       return { latencyMs: latencyMs && Math.round(latencyMs), failures, ...asked(now() - Math.max(answeredAt, failedAt)) }
     },
-    /** An answer resets the length of the next pause. */
+    /** Resets the length of the next pause. */
     answered(tookMs: number) {
       answeredAt = now()
       latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight
@@ -69,10 +63,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       open(retryAfterMs)
     },
-    /**
-     * Reads the network and closes the circuit. Throws as `read`. A node that only sends may refuse to say its network:
-     * signatures name theirs (EIP-155).
-     */
+    /** Closes the circuit. Throws as `read`. A node that only sends may hide its network (EIP-155 protects). */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       circuit = 'half-open'
       const found = await read().catch((error: unknown) => {

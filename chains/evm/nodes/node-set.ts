@@ -4,7 +4,7 @@ import type { NodeClient, NodeSpec } from './node-client.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The configured nodes with the operators' changes. `environment` is for URLs of added nodes. */
+/** The configured nodes with the operators' changes. `environment`: for URLs of added nodes. */
 export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
@@ -19,13 +19,11 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
   }
 
   return {
-    /** The nodes that are not disabled, in order of preference. */
     get enabled(): readonly NodeClient[] {
       return [...configured, ...added].filter(({ disabled }) => !disabled)
     },
-    /** The nodes of the config, disabled or not. */
     configured: configured as readonly NodeClient[],
-    /** See `Chain.adjustNodes`. Unchanged nodes keep their state and their calls. */
+    /** See `Chain.adjustNodes`. Unchanged nodes keep their state and calls. */
     adjust(changes: readonly NodeChange[]) {
       const byName = new Map(changes.map((change) => [change.name, change]))
       for (const node of configured) setDisabled(node, byName.get(node.spec.name)?.disabled ?? false)
@@ -59,7 +57,7 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
   }
 }
 
-/** Replaces the variables of a URL. A problem names the variable but no value, which may be a key. */
+/** A problem names the variable but no value, which may be a key. */
 function resolve(url: string, environment: Environment): { url: string } | { problem: string } {
   const missing = [...url.matchAll(/\$\{([^}]*)\}/g)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }

@@ -17,11 +17,10 @@ export interface NodesOptions {
   readonly name: string
   /** EIP-155 id, decimal. */
   readonly networkId: string
-  /** In order of preference. */
   readonly nodes: readonly NodeSpec[]
   /** `private`: transactions go only to nodes with that use. Default: public. */
   readonly send?: 'public' | 'private' | undefined
-  /** Longest wait for one answer, ms. Default: 10 s. */
+  /** Ms per answer. Default: 10 s. */
   readonly timeoutMs?: number | undefined
   /** Values of `${VARIABLE}` in URLs of added nodes. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
@@ -34,18 +33,15 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const closing = new AbortController()
   const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, countOf(spec.name)), environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /**
-   * The nodes a majority is counted of: those of the config that read, also disabled ones. Changes of settings cannot
-   * shift a majority.
-   */
+  /** The majority's base: configured nodes that read, also disabled ones, so that settings cannot shift it. */
   const voters = set.configured.filter(({ reads }) => reads)
-  /** The config's nodes come first. Added nodes serve only while those do not answer. */
+  /** Added nodes serve only while the config's nodes do not answer. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? set.enabled.filter(({ reads }) => reads) : [])
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Probes failed nodes in parallel, so that no call waits for a dead node twice. */
+  /** In parallel, so that no call waits for a dead node twice. */
   function probe(): void {
     for (const node of set.enabled) if (node.due) node.check().catch(() => undefined)
   }
@@ -53,25 +49,20 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   return {
     calls,
     callsByNode,
-    /** Number of voters. A disabled node counts as silent. */
+    /** A disabled voter counts as silent. */
     readers: voters.length,
     voterNames: voters.map(({ spec }) => spec.name),
-    /** More than half of the voters. */
     needed,
-    /** Checks every node's network. Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no node that reads answers. */
+    /** Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no node that reads answers. */
     verify: () => verify(set.enabled, name, networkId),
-    /**
-     * Asks the first node that reads, is up, does not lag and is within its rate; after a failure or malformed answer
-     * the next. Throws RpcError, the error of `read` (NODE_REFUSED), or NODE_UNAVAILABLE.
-     */
+    /** Asks one node, after a failure the next. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
     request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
       probe()
       return askOne({ method, params, read })
     },
     /**
-     * Asks the voters that are up in parallel, and the others too if too few are up. Disabled nodes are skipped. Never
-     * throws: a malformed answer is an error of its node.
-     * @param mostGraceMs longest wait for the rest once more than half have answered. Default: 5 s after the first
+     * Asks the voters that are up, and the others if too few are up. Never throws.
+     * @param mostGraceMs longest wait once more than half have answered. Default: 5 s after the first
      */
     askAll<T>(
       method: string,
@@ -90,17 +81,14 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
         onAnswer,
       )
     },
-    /** Sends to every node that takes transactions. Never throws. */
+    /** To every node that takes transactions. Never throws. */
     sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>): Promise<readonly NodeAnswer<T>[]> {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, { timeoutMs }, onAnswer)
     },
-    /**
-     * Compares the heads of all nodes. Nodes that lag behind the majority, or are far above it, are asked last.
-     * `known`: our own head. Never throws.
-     */
+    /** Nodes that lag, or are far above the majority, are asked last. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -114,12 +102,11 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
 }
 
-/** Counts calls by method, in total and per node. */
 function createCallCounts() {
   const calls = new Map<string, number>()
   const callsByNode = new Map<string, Map<string, number>>()
   const countOf = (node: string) => {
-    // A node that is added again under its name continues its counts.
+    // A node added again under its name continues its counts.
     const ofNode = callsByNode.get(node) ?? new Map<string, number>()
     callsByNode.set(node, ofNode)
     return (method: string) => {

@@ -5,41 +5,40 @@ import type { NodeAnswer } from './ask-many.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
-/** Single node: equal answers count together within this many blocks. */
+/** Single node: equal answers count within this many blocks. */
 const memoryBlocks = 16
-/** Single node: attempts to get two equal answers in a row. */
+/** Single node: attempts to get two equal answers. */
 const mostRounds = 3
-/** Single node: least time between two reads if no block comes, ms. */
+/** Single node: least ms between two reads if no block comes. */
 const leastWaitMs = 1_000
 
 /** A question to all nodes, for irreversible verdicts. */
 export interface Question<T> {
-  /** Identifies the question without its block: answers at different blocks are compared under this. */
+  /** Identifies the question without its block. */
   readonly about: string
   readonly method: string
   /** Called for each round: a block tag may have moved on. */
   readonly params: () => readonly unknown[]
-  /** Reads an answer. An error counts as silence. */
+  /** An error counts as silence. */
   readonly read: ReadAnswer<T>
-  /** A single node is asked only once. */
+  /** Ask a single node only once. */
   readonly once?: boolean
-  /** Equal texts are equal answers. Default: JSON. */
+  /** Default: JSON. */
   readonly key?: (value: T) => string
 }
 
-/** The vote of an answer. A revert is a vote too. */
+/** A revert is a vote too. */
 type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: string; readonly revert: RpcError }
 
-/** `agreed`: the vote of at least the needed number of nodes. */
+/** `agreed`: the vote of at least the needed nodes. */
 interface Round<T> {
   readonly agreed?: Vote<T> | undefined
   readonly answers: readonly NodeAnswer<T>[]
 }
 
 /**
- * The answer of more than half of the config's nodes that read, disabled ones included. A single node must give two
- * equal answers a block apart, or four block times apart if no block comes. An agreed revert is thrown as RpcError.
- * Throws NODES_DISAGREE, NODE_UNAVAILABLE (no answer).
+ * The answer of more than half of the voters. A single node must give it twice, a block apart.
+ * Throws an agreed revert as RpcError, NODES_DISAGREE, NODE_UNAVAILABLE (no answer).
  */
 export type Quorum = ReturnType<typeof createQuorum>
 
@@ -55,14 +54,13 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Two equal answers a block apart. Without `agreed`: no answer, or a different one each time. */
+/** Without `agreed`: no answer, or a different one each time. */
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
-  /** The last answer by question, with its height. */
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Runs once per block: thousands may ask in one tick. */
+  /** Once per block: thousands may ask in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -74,7 +72,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
-      // A chain without new blocks has a stable state, so a time limit suffices.
+      // A chain without new blocks is stable, so a time limit suffices.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)
@@ -89,7 +87,6 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
   }
 }
 
-/** Asks all voters in parallel until `needed` votes agree. */
 async function ask<T>(nodes: Nodes, question: Question<T>, needed: number): Promise<Round<T>> {
   const votes = new Map<string, number>()
   let agreed: Vote<T> | undefined

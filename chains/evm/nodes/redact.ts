@@ -1,6 +1,4 @@
-/**
- * Removes every secret part of a node URL (credentials, path, query values), raw or decoded, from a text. Hosts stay.
- */
+/** Removes secrets of a node URL (credentials, path, query values), raw or decoded. Hosts stay. */
 export function createRedactor(url: URL): (text: string) => string {
   const parts = [
     url.href,

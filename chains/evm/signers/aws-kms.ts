@@ -6,7 +6,6 @@ import type { Key } from './verified.ts'
 
 export interface AwsKmsSpec {
   readonly kind: 'aws-kms'
-  /** Key id, ARN or alias. */
   readonly keyId: string
   /** Absent: found by the AWS SDK in the environment. */
   readonly region?: string | undefined
@@ -14,13 +13,10 @@ export interface AwsKmsSpec {
   readonly endpoint?: string | undefined
 }
 
-/** Longest wait for an answer with the SDK's retries, ms. KMS usually answers in tens of ms. */
+/** Ms for an answer, retries of the SDK included. */
 const timeoutMs = 10_000
 
-/**
- * A secp256k1 key in AWS KMS. Its signatures are random. Throws SIGNER_OFFLINE if KMS does not answer,
- * SIGNER_UNAVAILABLE if it lacks the key.
- */
+/** A secp256k1 key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE without the key. */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
   const client = new Client({ region: spec.region, endpoint: spec.endpoint })
@@ -38,7 +34,7 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
       const command = new SignCommand({
         KeyId: spec.keyId,
         Message: digest,
-        // KMS does not know keccak256: it signs any digest of 32 bytes.
+        // KMS has no keccak256, but signs any digest of 32 bytes.
         MessageType: 'DIGEST',
         SigningAlgorithm: 'ECDSA_SHA_256',
       })
@@ -51,7 +47,7 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   }
 }
 
-/** Errors that retries do not mend: the key, its state or the permissions must change. */
+/** Errors that retries do not mend. */
 const lasting = new Set([
   'AccessDeniedException',
   'CredentialsProviderError',
@@ -65,7 +61,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening only at the start is such a refusal final: later, nonces wait for the key's permissions */
+/** @param opening only then is such a refusal final: later, nonces wait for the key's permissions */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -73,12 +69,12 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // No cause and no text: the SDK's errors hold whole requests, accounts and users.
+    // No cause: the SDK's errors hold whole requests, accounts and users.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }
 
-/** The address of a SubjectPublicKeyInfo in DER. Undefined if the key is of another curve. */
+/** Reads a SubjectPublicKeyInfo in DER. Undefined if the key is of another curve. */
 function addressOf(spki: Uint8Array): string | undefined {
   try {
     const { crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' })

@@ -6,7 +6,7 @@ import type { Key } from './verified.ts'
 
 export interface EnvironmentSpec {
   readonly kind: 'environment'
-  /** Name of the variable with the private key: 64 hex digits, with or without 0x. */
+  /** Variable with 64 hex digits, with or without 0x. */
   readonly variable: string
 }
 
@@ -14,7 +14,7 @@ export interface KeystoreSpec {
   readonly kind: 'keystore'
   /** An encrypted Ethereum keystore, version 3. */
   readonly file: string
-  /** A file whose first line is the password. */
+  /** The password is its first line. */
   readonly passwordFile?: string | undefined
   readonly passwordVariable?: string | undefined
 }
@@ -31,7 +31,7 @@ export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   }
 }
 
-/** Opens an encrypted keystore. Key derivation takes about a second. Throws SIGNER_UNAVAILABLE. */
+/** Key derivation takes about a second. Throws SIGNER_UNAVAILABLE. */
 export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   const { file } = spec
   const json = await readText(file)
@@ -61,7 +61,6 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** A key in memory, deterministic by RFC 6979. */
 function createWalletKey({ address, privateKey }: Pick<Wallet, 'address' | 'privateKey'>): Key {
   const secret = Buffer.from(privateKey.slice(2), 'hex')
   return {

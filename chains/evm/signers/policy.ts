@@ -8,10 +8,7 @@ import { createSpendingLog, createSpendingMemory } from './spending-log.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/**
- * `delivery`: a bridge's call, which needs a proof. `own`: allowed without one. Else the refusal and the deciding
- * config.
- */
+/** `delivery`: needs a proof. `own`: allowed without one. Else the refusal and the deciding config. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' }
 
 /** A limit of the config that a transaction exceeds. */
@@ -22,9 +19,8 @@ interface Exceeded {
 }
 
 /**
- * The last check before the key. Signs only no-ops to itself, coins and tokens to listed payees, the operators' calls
- * of the config, and deliveries that `proveCall` proves, within the limits per transaction, hour and day. Throws as
- * `Signer`.
+ * Last check before the key: signs only no-ops, listed payments, operators' calls and proved deliveries, within limits.
+ * Throws as `Signer`.
  */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
@@ -44,25 +40,24 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `It exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
   const refuseSpending = (transaction: Proposed, cost: bigint) => (spending: SpendingCounter, nowMs: number) => {
-    // Also checked if nothing is added: the nonce may have been counted and then refused, because of parallel
-    // signatures.
+    // Checked even if nothing is added: parallel signatures may have had this counted nonce refused.
     const added = spending.added(cost, transaction.nonce)
     refuseBeyond(transaction, exceeded('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
     refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
   }
 
-  /** Checks all but spending. Returns the highest cost of the transaction without its coins, wei. */
+  /** Checks all but spending. Returns the highest cost without coins, wei. */
   async function allow(transaction: Proposed): Promise<bigint> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    // Without the data fee first: what exceeds a limit anyway needs no read.
+    // Without the data fee first: it saves a read.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
-    // A no-op counts as its whole gas limit in the spending, but costs a fraction of it.
+    // A no-op counts as its whole gas limit, but costs a fraction of it.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
-    // The fact says that the current data fee is the reason.
+    // The fact says that the data fee is the reason.
     refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), { dataFee: String(dataFee) })
     if (judged === 'delivery') await proofs.prove({ to, data, value }, transaction.nonce)
     return costOf(transaction, dataFee)
@@ -89,7 +84,6 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
   }
 }
 
-/** Classifies a transaction by its target, function and payee. */
 export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self: string, policy: SigningPolicy): Judged {
   const to = transaction.to.toLowerCase()
   const data = transaction.data.toLowerCase()
@@ -98,7 +92,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
-  // Before the operators' calls: their list never exempts a delivery from its proof.
+  // First, because the operators' list never exempts a delivery from its proof.
   if (calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -118,12 +112,11 @@ function judgeCoins(to: string, value: string, self: string, { coinPayees }: Sig
   return { reason: 'Coins may go only to the treasury and to lanes of this chain.', by: 'payees' }
 }
 
-/** Wei, without the coins that the transaction moves. */
+/** Wei, without the moved coins. */
 function costOf({ gasLimit, maxFee }: Pick<Proposed, 'gasLimit' | 'maxFee'>, dataFee: bigint): bigint {
   return BigInt(gasLimit) * BigInt(maxFee) + dataFee
 }
 
-/** The first limit of single transactions that this one exceeds. */
 function exceededLimit(transaction: Proposed, dataFee: bigint, limits: SigningLimits): Exceeded | undefined {
   const { gasLimit, tip, value } = transaction
   const checks: readonly (readonly [keyof SigningLimits, bigint])[] = [
@@ -149,7 +142,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the call is encoded exactly as the ABI says: the token must read the address that was checked. */
+/** Undefined unless encoded exactly as the ABI says: the token must read the address that was checked. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`

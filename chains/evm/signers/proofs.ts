@@ -2,16 +2,12 @@ import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../../domain/intent.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 
-/** Several times what all lanes of a process have in flight. */
 const mostProved = 4_096
 
-/** A proof may become void: a guardian set expires, a chain is replaced. The wait for a nonce is shorter. */
+/** A proof may become void: a guardian set expires, a chain is replaced. */
 const rememberMs = 10 * 60_000
 
-/**
- * Remembers proved calls for ten minutes, and longer for nonces that were signed with them: a fee raise signs the same
- * call again while the first signature may be in a pool. Failures are not remembered.
- */
+/** Remembers proved calls for ten minutes, and longer for signed nonces: a fee raise signs the same call again. */
 export function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {
@@ -25,7 +21,7 @@ export function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock
       await proveCall(call)
       proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces) })
     },
-    /** The key signed the call for this nonce. Calls that needed no proof are not remembered. */
+    /** Calls that needed no proof are not remembered. */
     signed(call: Intent, nonce: number): void {
       proved.get(keyOf(call))?.nonces.add(nonce)
     },

@@ -6,19 +6,17 @@ import type { Key } from './verified.ts'
 
 export interface RemoteSpec {
   readonly kind: 'remote'
-  /** Base URL of a web3signer in eth1 mode. User info becomes HTTP basic authentication. */
+  /** A web3signer in eth1 mode. User info becomes HTTP basic authentication. */
   readonly url: string
-  /** The key's identifier there, its public key. Absent: found by the lane's address. */
+  /** The public key there. Absent: found by the lane's address. */
   readonly identifier?: string | undefined
   /** Longest wait for an answer, ms. */
   readonly timeoutMs: number
 }
 
 /**
- * A key behind web3signer (its Eth1SignRoute). `GET api/v1/eth1/publicKeys` lists keys. `POST
- * api/v1/eth1/sign/{publicKey}` with `{ data }` returns r, s and v over keccak256(data) as hex. The data is the
- * unsigned transaction (EIP-155, EIP-2718). Throws SIGNER_OFFLINE if it does not answer, SIGNER_UNAVAILABLE if it lacks
- * the key.
+ * A key behind web3signer (Eth1SignRoute): it signs keccak256 of the unsigned transaction (EIP-155, EIP-2718).
+ * Throws SIGNER_OFFLINE if it does not answer, SIGNER_UNAVAILABLE if it lacks the key.
  */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
   const service = connect(spec)
@@ -33,7 +31,7 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
   return { address, sign: ({ unsigned }) => service.sign(found, unsigned) }
 }
 
-/** Bytes of an answer: a list of 30,000 public keys. */
+/** Bytes of 30,000 public keys. */
 const mostBytes = 4 * 1_024 * 1_024
 
 function connect({ url, timeoutMs }: RemoteSpec) {
@@ -83,7 +81,7 @@ function connect({ url, timeoutMs }: RemoteSpec) {
   }
 }
 
-/** Meanings of statuses, from web3signer or a gateway. */
+/** From web3signer or a gateway. */
 const meanings: Readonly<Record<number, string>> = {
   400: ' (it refuses the request)',
   401: ' (it wants other credentials)',
@@ -94,7 +92,7 @@ const meanings: Readonly<Record<number, string>> = {
   429: ' (too many requests)',
 }
 
-/** The address of a public key with or without its prefix byte. Undefined if it is of another curve. */
+/** With or without prefix byte. Undefined if it is of another curve. */
 function addressOf(publicKey: string): string | undefined {
   const hex = digits(publicKey)
   try {

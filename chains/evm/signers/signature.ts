@@ -6,10 +6,7 @@ export interface SignatureNumbers {
   readonly s: bigint
 }
 
-/**
- * The signature with `s` in the lower half (EIP-2) that recovers to the address. Undefined if there is none. Never
- * throws.
- */
+/** Low `s` (EIP-2), and recovers to the address. Undefined if there is none. Never throws. */
 export function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNumbers): Signature | undefined {
   if (r < 1n || r >= curveOrder || s < 1n || s >= curveOrder) return undefined
   const compact = Buffer.concat([toWord(r), toWord(s > curveOrder / 2n ? curveOrder - s : s)])
@@ -17,7 +14,7 @@ export function signatureOf(address: string, digest: Uint8Array, { r, s }: Signa
   return yParity === undefined ? undefined : { compact, yParity }
 }
 
-/** Reads an ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
+/** ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
 export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefined {
   // At most 72 bytes, so every length is one byte.
   if (bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) return undefined
@@ -26,7 +23,7 @@ export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefine
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** A positive INTEGER: a zero precedes a first bit that is set. */
+/** Positive: a zero precedes a first bit that is set. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

@@ -4,24 +4,21 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { SpendingCounter, windows } from './spending-counter.ts'
 
 const hourMs = windows.hour
-/** No window includes files of earlier hours. */
+/** No window includes older files. */
 const readMs = windows.day + 2 * hourMs
-/** Older files that are kept: a process whose clock runs ahead must not remove files that still count. */
+/** Older files that are kept: a clock that runs ahead must not remove files that still count. */
 const keptFiles = 200
 
-/** A log read within this time, ms, is not read again before an attempt is recorded. It is always read after that. */
+/** Ms within which a log is not read again, except after an attempt is recorded. */
 const freshMs = 1_000
 
 /** Counts the cost of all signatures of a key. */
 export interface SpendingLog {
-  /**
-   * Counts and records an attempt unless `refuse` throws. Calls run in sequence: each includes those before it. Throws
-   * as `refuse`, SPENDING_UNRECORDED.
-   */
+  /** Records an attempt unless `refuse` throws. Runs in sequence. Throws as `refuse`, SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void>
   /** As last read. */
   readonly spending: SpendingCounter
-  /** Reads the log, unless it was read within the last second. Throws SPENDING_UNRECORDED. */
+  /** At most one read per second. Throws SPENDING_UNRECORDED. */
   load(): Promise<void>
 }
 
@@ -40,21 +37,20 @@ export function createSpendingMemory(clock: () => number = Date.now): SpendingLo
 }
 
 /**
- * A folder with a file per hour and a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the
- * attempt is signed. Several processes with one key share it: each appends, reads all lines, then checks the limits
- * again, so the last of several parallel ones sees all others. A refused attempt stays counted. A line cut by a crash
- * belongs to an unsigned attempt and is skipped.
+ * A file per hour, a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
+ * Processes with one key share it: each appends, reads all, checks again. A refused attempt stays counted.
+ * A line cut by a crash belongs to an unsigned attempt and is skipped.
  */
 export function createSpendingLog(folder: string, clock: () => number = Date.now): SpendingLog {
   const spending = new SpendingCounter()
-  /** Hour of a file → bytes read. All files are read on, since clocks differ and may be set back. */
+  /** Hour → bytes read. All files are read on: clocks differ and may be set back. */
   const readTo = new Map<number, number>()
   let cleaned = false
-  /** Time of the last full read, by a monotonic clock. */
+  /** By a monotonic clock. */
   let caughtUpAt = -Infinity
   let last: Promise<unknown> = Promise.resolve()
 
-  /** Counts lines appended by any process. */
+  /** Counts lines of all processes. */
   async function catchUp(): Promise<void> {
     const startedAt = performance.now()
     const oldest = hourOf(clock()) - readMs
@@ -73,14 +69,14 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     if (performance.now() - caughtUpAt > freshMs) await catchUp()
   }
 
-  /** Counts the new lines of a file, up to the last complete one. */
+  /** Up to the last complete line. */
   async function readOn(hour: number): Promise<void> {
     const offset = readTo.get(hour) ?? 0
     const text = await textFrom(fileOf(folder, hour), offset)
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     const lines = whole.split('\n')
     for (const [index, line] of lines.entries()) {
-      // Each attempt starts with an empty line, so a line not followed by one was cut by a crash.
+      // Each attempt starts with an empty line. Without one, a crash cut the line.
       if (lines[index + 1] !== '') continue
       const [, at, nonce, cost] = /^(\d{13}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
       if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
@@ -93,14 +89,14 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     const now = clock()
     refuse(spending, now)
     if (spending.added(cost, nonce) === 0n) {
-      // Nothing to record, but lines of other processes count.
+      // Lines of other processes count.
       await recorded(folder, catchUp)
       return refuse(spending, now)
     }
     // The first line break ends a line that a crash may have cut.
     await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), `\n${now} ${nonce} ${cost}\n`, { mode: 0o600 }))
     await recorded(folder, catchUp)
-    // Now with all other lines. This attempt is already counted.
+    // With all other lines. This attempt is already counted.
     refuse(spending, now)
   }
 
@@ -124,7 +120,7 @@ function fileOf(folder: string, hour: number): string {
   return join(folder, `${hour}.log`)
 }
 
-/** The text of a file from a byte on; empty if there is none. Most files have nothing new and are not opened. */
+/** Empty if there is no file. Most files have nothing new and are not opened. */
 async function textFrom(file: string, offset: number): Promise<string> {
   const size = await stat(file).then(
     (found) => found.size,

@@ -7,16 +7,12 @@ import { signatureOf, type SignatureNumbers } from './signature.ts'
 
 /** The part that differs by kind of signer. */
 export interface Key {
-  /** 0x address, lower case. */
   readonly address: string
-  /** A whole signature, or the two numbers of a remote service. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** A signature, or the two numbers of a remote service. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   sign(transaction: EncodedTransaction): Promise<Signature | SignatureNumbers>
 }
 
-/**
- * Trusts no key: it builds the bytes itself, and the signature must recover to the key's address with `s` in the lower
- * half. Throws SIGNER_UNAVAILABLE for invalid fields, SIGNER_OFFLINE for a wrong signature.
- */
+/** Trusts no key: checks address and low `s`. Throws SIGNER_UNAVAILABLE (fields), SIGNER_OFFLINE (wrong signature). */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -41,7 +37,7 @@ function encode(unsigned: UnsignedTransaction, address: string): EncodedTransact
   try {
     return encodeTransaction(unsigned)
   } catch (error) {
-    // Texts of other errors may quote the input.
+    // Other errors may quote the input.
     const reason = error instanceof RangeError || error instanceof TypeError ? error.message : 'a field is not what it should be'
     throw new RelayerError('SIGNER_UNAVAILABLE', {
       detail: `The transaction could not be signed: ${reason}`,

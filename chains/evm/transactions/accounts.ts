@@ -8,14 +8,14 @@ import { resultsOf } from '../nodes/ask-many.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory). Older states need an archive node. */
+/** Full nodes keep 128 states (go-ethereum TriesInMemory). Older ones need an archive node. */
 export const statesKept = 128
-/** Lower counts at this many heads in a row prove an earlier read wrong. A lagging node catches up sooner. */
+/** As many lower counts in a row prove an earlier read wrong. */
 const mostLowerReads = 5
 
-/** A balance changes by a few transactions between two heads. An answer outside is confirmed by all nodes. */
+/** An answer outside is confirmed by all nodes. */
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }
-/** Longest wait for slower nodes once more than half have answered, ms. */
+/** Ms for slower nodes once more than half have answered. */
 const graceMs = 500
 
 export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
@@ -33,13 +33,13 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     try {
       return await countAt(address, at)
     } catch (error) {
-      // The node pruned the state or lacks the block: its own tag is the next best state.
+      // The node pruned the state or lacks the block.
       if (!(error instanceof RpcError) || at === 'finalized') throw error
       return countAt(address, 'finalized')
     }
   }
 
-  /** A false balance of 0 would stop the lane, so an implausible balance is confirmed by all nodes. */
+  /** A false balance of 0 would stop the lane. */
   async function readBalance(address: string): Promise<string> {
     const read = (value: unknown) => toDecimal(value, 'balance')
     const params = [address, 'latest']
@@ -72,9 +72,9 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {
-    /** The block argument of a read at the finalized state. */
+    /** For reads at the finalized state. */
     finalizedTag: () => finalizedTag(currentHead(chain), finality),
-    /** See `Chain.account`. At most one set of reads per address and head. */
+    /** See `Chain.account`. One set of reads per address and head. */
     read: (address: string) => readOnce(address.toLowerCase()),
   }
 }
@@ -84,17 +84,17 @@ function finalizedTag(event: HeadEvent, finality: FinalityPolicy): string {
   return event.latest.height - event.finalized < statesKept ? toQuantity(event.finalized) : 'finalized'
 }
 
-/** The highest nonces read on this branch. A node that lags cannot lower them. */
+/** The highest nonces read on this branch. A lagging node cannot lower them. */
 function createFloors() {
   const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
   return {
-    /** The higher of the new and the known nonces, unless lower ones were read `mostLowerReads` times in a row. */
+    /** Keeps the higher nonces, unless lower ones were read `mostLowerReads` times in a row. */
     raise(address: string, latest: number, finalized: number, isCanonical: boolean) {
       const known = floors.get(address) ?? { latest: 0, finalized: 0, lower: 0 }
       const isLower = latest < known.latest || finalized < known.finalized
       const lower = isLower ? known.lower + 1 : 0
       const floor = lower < mostLowerReads ? { ...known, lower } : { latest: 0, finalized: 0, lower: 0 }
-      // Floors hold only while the head they were read at is canonical.
+      // Floors hold only while their head is canonical.
       const raised = { latest: isCanonical ? Math.max(floor.latest, latest) : latest, finalized: Math.max(floor.finalized, finalized) }
       if (isCanonical) floors.set(address, { ...raised, finalized: Math.min(raised.latest, raised.finalized), lower: floor.lower })
       return raised

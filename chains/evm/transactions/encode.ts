@@ -3,15 +3,15 @@ import { type Signature, toNumber, wordBytes } from '../../crypto/curve.ts'
 import type { UnsignedTransaction } from '../../signing-port.ts'
 import { list, number, string } from '../rlp.ts'
 
-/** A transaction as bytes, encoded once for signing and sending. */
+/** A transaction encoded once for signing and sending. */
 export interface EncodedTransaction {
   readonly nonce: number
-  /** The signed payload (EIP-155, EIP-1559): 0x, lower case. */
+  /** Payload (EIP-155, EIP-1559): 0x, lower case. */
   readonly unsigned: string
   /** keccak256 of the payload. */
   readonly digest: Uint8Array
   readonly signingHash: string
-  /** The raw transaction, 0x in lower case, and its hash. The signature is not checked. */
+  /** 0x in lower case. The signature is not checked. */
   signed(signature: Signature): { readonly raw: string; readonly hash: string }
 }
 
@@ -19,8 +19,8 @@ const type2 = Buffer.from([2])
 const emptyList = Buffer.from([0xc0])
 
 /**
- * Depends on the fields alone: an attempt always gives the same bytes. Equal fees make a legacy transaction
- * (domain/fees/fees.ts), which every chain accepts. Throws RangeError, SyntaxError or TypeError for invalid fields.
+ * An attempt always gives the same bytes. Equal fees make a legacy transaction, which every chain accepts.
+ * Throws RangeError, SyntaxError or TypeError for invalid fields.
  */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
@@ -34,7 +34,7 @@ export function encodeTransaction(transaction: UnsignedTransaction): EncodedTran
   return dynamicFee(nonce, Buffer.concat([number(chainId), first, number(priority), fee, ...call, emptyList]))
 }
 
-/** EIP-1559: the type byte precedes the list. */
+/** EIP-1559. */
 function dynamicFee(nonce: number, fields: Buffer): EncodedTransaction {
   const typed = (...more: readonly Buffer[]) => Buffer.concat([type2, list(fields, ...more)])
   return encoded(nonce, typed(), (yParity, r, s) => typed(number(BigInt(yParity)), r, s))
@@ -61,7 +61,7 @@ function encoded(nonce: number, unsigned: Buffer, attach: (yParity: 0 | 1, r: Bu
   }
 }
 
-/** Throws TypeError. An address in mixed case must have the right checksum (EIP-55). */
+/** Throws TypeError, also for a wrong checksum of mixed case (EIP-55). */
 function addressBytes(address: string): Buffer {
   const digits = /^0x([0-9a-f]{40})$/i.exec(address)?.[1]
   if (digits === undefined) throw new TypeError('The recipient is not an address.')

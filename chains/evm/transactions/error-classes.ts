@@ -1,11 +1,9 @@
 import type { SendErrorClass } from '../../port.ts'
 
 /**
- * Patterns in the message of a refused send, lower case, with the clients that use them. The first matching class wins:
- * replacement before underpriced, and a busy gateway before everything, since its page may quote anything
- * (chainlink-evm `pkg/client/errors.go`). Sources: chainlink-evm @0569f34c, go-ethereum core/txpool/errors.go, reth
- * rpc-eth-types/src/error, foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's
- * TransactionInvalidReason.
+ * Patterns in lower case, first match wins. Replacement precedes underpriced. A busy gateway may quote anything.
+ * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
+ * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
@@ -123,19 +121,15 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ['terminally-stuck', /not enough .*counters? to continue|out of counters at node level/],
 ]
 
-/** EIP-1474: limit exceeded. The only unambiguous code: −32000, −32003, −32010 and −32603 wrap anything. */
+/** EIP-1474. The only unambiguous code: −32000, −32003, −32010 and −32603 wrap anything. */
 const limitExceeded = -32005
 
 /** Class → texts of a chain's own nodes, in any case. */
 export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string[] | undefined>>>
 
-/** Classifies a node's refusal of a send. */
 export type Classify = ReturnType<typeof createClassifier>
 
-/**
- * Matches the message only, never revert data. No match is `ambiguous`: the node may have taken the transaction.
- * `overrides` are matched first.
- */
+/** Matches the message only, never revert data. No match is `ambiguous`. `overrides` are matched first. */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

@@ -6,14 +6,12 @@ import { createReceiptReads } from './receipt-reads.ts'
 import type { Receipts } from './receipts.ts'
 import { createWatchedHashes, lookup, nothing, show, unseen, type WatchedHashes, type WatchState } from './watched-hashes.ts'
 
-/** Far more hashes than are ever pending. */
 const mostAccepted = 4_096
 
-/** All watches of a chain. They cost one batched read when they attach and one per block that includes some of them. */
+/** All watches of a chain. They cost one batched read to attach and one per block that includes some. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
-  /** Hashes that a node accepted as new. */
   const accepted = new LRUCache<string, true>({ max: mostAccepted })
   const reads = createReceiptReads({
     heads,
@@ -32,8 +30,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A new hash is looked up at the next poll: most are accepted by a node before that, which saves the read. A hash
-    // that is added again is known to be in a block: a node that does not know it is asked again.
+    // A new hash waits for the next poll, which saves most reads. An added hash that is in a block is asked again.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -41,7 +38,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /** A node accepted this transaction as new: it is in no block yet, and later blocks will show it without a read. */
+    /** The transaction is new, so later blocks show it without a read. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
@@ -60,7 +57,6 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   }
 }
 
-/** Updates the watches at each head event, then reads due receipts. */
 function followHeads(heads: EvmHeads, watches: WatchedHashes, read: () => void): void {
   let knownBreaks = heads.breaks
   heads.subscribe(({ rolledBack, applied, latest }) => {

@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Heights per batch of reads: two rounds search 128 blocks. */
+/** Heights per batch: two rounds search 128 blocks. */
 const probes = 15
 
 /** See `Chain.mined`. */
@@ -52,20 +52,17 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /**
-   * Two to four reads of one node find the block, which all nodes then confirm. If one node finds none, most nodes are
-   * searched, since it may lie.
-   */
+  /** One node finds the block and all nodes confirm it. If it finds none, it may lie: most nodes are searched. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const byOne = createCounts(nodes, address)
     const found = await search(address, nonce, byOne)
-    // A single node would need two blocks for each step of an agreed search.
+    // A single node would need two blocks for each step.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, createAgreedCounts(agree, address, byOne)))
   }
 }
 
-/** An account's transaction count at a height. Undefined: no asked node keeps that state. */
+/** Undefined: no asked node keeps that state. */
 type CountAt = (height: number) => Promise<number | undefined>
 
 const countMethod = 'eth_getTransactionCount'
@@ -74,7 +71,7 @@ function createCounts(nodes: Nodes, address: string): CountAt {
   return (height) => nodes.request(countMethod, [address, toQuantity(height)], readCount).catch(unlessPruned)
 }
 
-/** By most nodes. If too few keep the state, by one node: the result is confirmed by all. */
+/** If too few nodes keep the state, one node answers: the result is confirmed by all. */
 function createAgreedCounts(agree: Quorum, address: string, byOne: CountAt): CountAt {
   return (height) => {
     const params = [address, toQuantity(height)]
@@ -82,7 +79,7 @@ function createAgreedCounts(agree: Quorum, address: string, byOne: CountAt): Cou
   }
 }
 
-/** The lowest height whose state has spent the nonce. Undefined if earlier states are pruned. */
+/** Lowest height whose state has spent the nonce. Undefined if pruned. */
 async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
@@ -121,10 +118,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/**
- * Recomputed from a node's fields; throws if they do not match the hash. Types that Portage never signs return their
- * hash.
- */
+/** Throws if the fields do not match the hash. Types that Portage never signs return their hash. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

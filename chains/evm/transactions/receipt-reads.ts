@@ -3,7 +3,7 @@ import type { EvmHeads } from '../heads/heads.ts'
 import type { Receipts } from './receipts.ts'
 import { type Due, nothing, type WatchedHash, type WatchState } from './watched-hashes.ts'
 
-/** While fewer blocks are kept, an unknown hash is looked up again, up to `mostUnknown` times. */
+/** With fewer kept blocks an unknown hash is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
 /** A node that only lags has the receipt by then. */
@@ -13,9 +13,9 @@ export interface ReceiptReadsOptions {
   readonly heads: Pick<EvmHeads, 'kept' | 'current'>
   readonly receipts: Receipts
   readonly hashes: ReadonlyMap<string, WatchedHash>
-  /** A receipt that blocks and nodes confirm. */
+  /** Blocks and nodes confirm the receipt. */
   readonly onReceipt: (watched: WatchedHash, receipt: Receipt) => void
-  /** No node has this transaction in a block any more, but the watch still shows it as included. */
+  /** No node has it in a block any more, but the watch still shows it as included. */
   readonly onGone: (watch: WatchState) => void
 }
 
@@ -40,10 +40,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     }
   }
 
-  /**
-   * The block lists the transaction but the node lacks the receipt. If it lags, the next poll finds it; if it lies, the
-   * others are asked.
-   */
+  /** The node lacks a listed receipt. If it lags, the next poll finds it; if it lies, the others are asked. */
   async function missed(watched: WatchedHash): Promise<void> {
     if (watched.due.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
@@ -53,7 +50,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
   async function lookUp(watched: WatchedHash): Promise<void> {
     const before = [...watched.watches].map((watch) => ({ watch, inclusion: watch.inclusion }))
     const receipt = await receipts.one(watched.hash)
-    // The block is above our head: due until the head tracker gets there.
+    // The block is above our head.
     if (receipt && receipt.block.height > (heads.current?.latest.height ?? -1)) return
     if (receipt) return judge(watched, receipt)
     if (kept.find(watched.hash)) return
@@ -63,10 +60,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     }
   }
 
-  /**
-   * A receipt is true if its cached block lists it. Reverts, and receipts of other blocks, need more than half of the
-   * nodes.
-   */
+  /** True if the cached block lists it. Reverts and receipts of other blocks need more than half of the nodes. */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') onReceipt(watched, receipt)
@@ -78,14 +72,14 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     if (kept.lists(agreed.block, agreed.hash) !== false) onReceipt(watched, agreed)
   }
 
-  /** Reads the receipts of hashes that cached blocks list, once per block. */
+  /** One read per block. */
   function listed(): void {
     for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
   }
 
   return {
     listed,
-    /** Also looks up hashes. Failed reads stay due until the next poll. */
+    /** Failed reads stay due until the next poll. */
     all() {
       listed()
       for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
@@ -105,7 +99,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** With few cached blocks, a hash may be mined below them, and the node that does not know it may lag. */
+/** A hash may be mined below the cached blocks, and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks

@@ -4,7 +4,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Receipts from which on one answer for the whole block is cheaper, if they are a quarter of the block. */
+/** From here the whole block is cheaper, if it is a quarter of the block. */
 const wholeBlockFrom = 4
 
 /** Blocks of single reads after a node refused a whole block's receipts. */
@@ -46,9 +46,9 @@ export function readLog(value: unknown): Log {
 
 export type Receipts = ReturnType<typeof createReceipts>
 
-/** Reads receipts. All calls of a tick leave in one HTTP request. */
+/** All calls of a tick leave in one HTTP request. */
 export function createReceipts(nodes: Nodes, agree: Quorum) {
-  /** Up to this height receipts are read singly: a node refused a whole block's. */
+  /** Single reads up to this height, after a refusal. */
   let singlyUpTo = -1
 
   /** Undefined: in no block, as far as the node knows. */
@@ -76,7 +76,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     get others() {
       return nodes.readers > 1
     },
-    /** The receipt by more than half of the nodes. Throws NODES_DISAGREE, also if they know none. */
+    /** Throws NODES_DISAGREE, also if the nodes know none. */
     agreed: (hash: string) =>
       agree({
         about: `receipt ${hash}`,
@@ -88,7 +88,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         },
         key: keyOf,
       }),
-    /** The same. Undefined: more than half of the nodes know no block with it. */
+    /** Undefined: more than half know no block with it. */
     agreedIfAny: (hash: string) =>
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,
@@ -96,7 +96,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         read: readReceiptIfAny,
         key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
       }),
-    /** The receipts of these transactions that the node has in exactly this block. */
+    /** Only those in exactly this block. */
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
       const many = block.height > singlyUpTo && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map((hash) => one(hash))))

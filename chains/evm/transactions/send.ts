@@ -5,9 +5,8 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Which refusal wins when nodes differ. Statements about the nonce win over silence. A silent node may hold the
- * transaction, so silence wins over everything that would free, hold or re-price it. `fatal` wins only if no node says
- * anything else.
+ * Order of refusals. A silent node may hold the transaction, so silence wins over all that frees, holds or re-prices.
+ * Statements about the nonce win over silence. `fatal` wins only if no node says anything else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -23,7 +22,7 @@ const order: readonly SendErrorClass[] = [
   'fatal',
 ]
 
-/** Sends to every node. Returns when the first node takes it, or all have answered or timed out. Never throws. */
+/** Ends when one node takes it, or all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
   try {
@@ -37,14 +36,13 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   }
   const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
   if (taken) return taken.outcome
-  // A node that was certainly not reached does not count, unless none was reached.
+  // An unreached node does not count, unless none was reached.
   const reached = outcomes.filter((answer) => answer.reached)
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
   const best = order.flatMap((wanted) => said.find(({ error }) => error === wanted) ?? [])[0]
   return best ?? refused('ambiguous', 'No node of the chain took the transaction.')
 }
 
-/** A node that took it returns its hash. */
 const readSent = (value: unknown) => toHash(value, 'transaction hash')
 
 function readAnswer(answer: NodeAnswer<string>, classify: Classify): SendOutcome {

@@ -11,10 +11,10 @@ import { resultsOf } from '../nodes/ask-many.ts'
 import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Decodes Solidity's own reverts: Error(string) and Panic(uint256). */
+/** Error(string) and Panic(uint256) of Solidity. */
 const solidity = new Interface([])
 
-/** Solidity's panic codes (docs.soliditylang.org, "Panic via assert and Error via require"). */
+/** Panic codes (docs.soliditylang.org, "Panic via assert and Error via require"). */
 const panics: Readonly<Record<string, string>> = {
   '1': 'assertion failed',
   '17': 'arithmetic overflow',
@@ -29,30 +29,26 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Two calls of one function differ by their writes. A lower estimate would run out of gas despite the margin. */
+/** Two calls of one function differ. A lower estimate would run out of gas despite the margin. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/**
- * Time during which all nodes are asked after one node's estimate was too low, ms: one failed round, not one per call.
- */
+/** Ms during which all nodes are asked after an estimate was too low: one failed round, not one per call. */
 const distrustMs = 600_000
 /** A repeated estimate may mean that the first one failed. */
 const mostCalls = 4_096
 
 /**
- * Estimates the gas of a call times `gasFactor`, at most the block's limit. One node's first estimate suffices if it is
- * like those most nodes gave for this function. Otherwise, and for some minutes after a low estimate, the median of all
- * nodes counts. A revert or a poor sender needs more than half of the nodes: one node must not stop all deliveries.
+ * Gas times `gasFactor`, at most the block's limit. A node's estimate counts if it is like those most nodes gave.
+ * Else the median counts. A revert or a poor sender needs more than half: one node must not stop deliveries.
  * Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** Estimated calls. `limit`: the gas limit from a single node's estimate, if it was used. */
+  /** `limit`: the gas limit from a single node's estimate, if used. */
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // The latest block: without it some nodes (anvil, older go-ethereum) include the pool, where our own call may be
-    // that reverts a second one.
+    // The latest block: without it some nodes (anvil, older go-ethereum) include our own pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -83,7 +79,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   }
 }
 
-/** Why a call fails: it reverts, or the sender cannot pay (`unpaid`). */
+/** A revert, or a sender that cannot pay (`unpaid`). */
 interface Failure extends Revert {
   readonly unpaid?: RpcError
 }
@@ -103,10 +99,7 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/**
- * The median estimate or failure of most nodes (`byMost`). With too few answers, the first node's estimate counts; its
- * revert counts without data, so that nothing acts on it.
- */
+/** The median of most nodes. With too few, the first estimate counts; its revert has no data, so nothing acts on it. */
 async function agreedEstimate(
   nodes: Nodes,
   params: readonly unknown[],
@@ -125,21 +118,21 @@ async function agreedEstimate(
 
 const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')
 
-/** The estimate times the factor, between the estimate and the block's limit. */
+/** Between the estimate and the block's limit. */
 export function withFactor(estimate: number, factor: number, blockGasLimit: bigint | undefined): bigint {
   const raised = BigInt(Math.ceil(estimate * factor))
   const capped = blockGasLimit !== undefined && raised > blockGasLimit ? blockGasLimit : raised
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** The revert in an error of `eth_call` or `eth_estimateGas`. Undefined for other errors. */
+/** For `eth_call` and `eth_estimateGas`. Undefined for other errors. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError)) return undefined
   const data = findData(error.data)
   return isExecutionFailure(error) ? { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) } : undefined
 }
 
-/** The text of revert bytes: Error(string), Panic(uint256), or the selector of a custom error. Undefined for none. */
+/** The text of Error(string), Panic(uint256), or a custom error's selector. Undefined for none. */
 export function decodeReason(data: string): string | undefined {
   if (data.length < 10) return undefined
   const selector = data.slice(0, 10)
@@ -153,10 +146,7 @@ export function decodeReason(data: string): string | undefined {
   }
 }
 
-/**
- * Revert bytes in any form: a string (go-ethereum), "Reverted 0x…" (Nethermind, OpenEthereum), a nested object
- * (Ganache, gateways).
- */
+/** A string (go-ethereum), "Reverted 0x…" (Nethermind, OpenEthereum), or a nested object (Ganache, gateways). */
 function findData(data: unknown): string {
   if (typeof data === 'string') return /0x(?:[0-9a-f]{2})*(?![0-9a-f])/i.exec(data)?.[0].toLowerCase() ?? '0x'
   if (typeof data !== 'object' || data === null) return '0x'
@@ -164,10 +154,7 @@ function findData(data: unknown): string {
   return inner.data !== undefined ? findData(inner.data) : findData(inner.result)
 }
 
-/**
- * Characters of a message that are searched for a reason. Contracts choose the text, and the patterns take quadratic
- * time.
- */
+/** Contracts choose the text, and the patterns take quadratic time. */
 const longestMessage = 1_000
 
 function plainReason(message: string): string {

@@ -1,20 +1,16 @@
 import type { Block, BlockRef, Inclusion } from '../../port.ts'
 import { isolate } from '../heads/head-events.ts'
 
-/** The next read of a watched hash. */
 export type Due =
-  /** None: its receipt was read, or a later block will list it. */
+  /** Its receipt was read, or a later block will list it. */
   | { readonly kind: 'nothing' }
   /** Its receipt is read by hash at each poll until a node answers. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /**
-   * No node knew it `unknown` times, but it may be in a block below the cached ones. Looked up again at the next block.
-   */
+  /** No node knew it `unknown` times. Looked up again at the next block: it may be below the cached ones. */
   | { readonly kind: 'unknown'; readonly unknown: number }
-  /** A cached block lists it and its receipt is not read yet. `misses`: how often a node did not have the receipt. */
+  /** A cached block lists it. `misses`: how often a node lacked the receipt. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
-/** A hash and its watches. */
 export interface WatchedHash {
   readonly hash: string
   readonly watches: Set<WatchState>
@@ -23,7 +19,6 @@ export interface WatchedHash {
   busy: boolean
 }
 
-/** One watch: the hashes of one nonce. */
 export interface WatchState {
   readonly hashes: Set<string>
   readonly listeners: Set<(inclusion: Inclusion) => void>
@@ -64,7 +59,7 @@ export function createWatchedHashes() {
         if (watched?.watches.size === 0) byHash.delete(hash)
       }
     },
-    /** These blocks left the chain. */
+    /** Blocks that left the chain. */
     rollBack(blocks: readonly BlockRef[]): void {
       const gone = new Set(blocks.map(({ hash }) => hash))
       for (const watched of byHash.values()) if (watched.due.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = nothing
@@ -72,7 +67,7 @@ export function createWatchedHashes() {
         if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
       }
     },
-    /** Blocks below `firstKnown` were skipped or replaced: looks up everything that the known blocks cannot show. */
+    /** For skipped or replaced blocks: looks up all that blocks from `firstKnown` on cannot show. */
     recheck(firstKnown: number): void {
       for (const { inclusion, hashes } of all) {
         if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue
@@ -82,7 +77,7 @@ export function createWatchedHashes() {
         }
       }
     },
-    /** These blocks joined the chain. */
+    /** Blocks that joined the chain. */
     apply(blocks: readonly Block[]): void {
       for (const block of blocks) {
         for (const hash of block.transactions) {
@@ -96,7 +91,7 @@ export function createWatchedHashes() {
   }
 }
 
-/** Sets the inclusion of a watch, and notifies its listeners of a change. */
+/** Notifies the watch's listeners of a change. */
 export function show(watch: WatchState, next: Inclusion): void {
   if (isSame(watch.inclusion, next)) return
   watch.inclusion = next
