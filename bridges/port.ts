@@ -66,7 +66,7 @@ export interface Endpoint {
   proveCall(intent: Intent): Promise<void>
   /** @param transfer distinguishes an amount that never fits from a spent budget */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-  /** The gate for this account. Absent: none. Open reserves the amount for minutes. Call through `withReservation`. */
+  /** The gate for this account. Absent: none. If open, reserves the amount. Call through `withReservation`. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
   /** The role that this account lacks. `everywhere`: for the whole chain. Absent: anyone may deliver. */
@@ -77,7 +77,6 @@ export interface Endpoint {
   earned?(transfer: Transfer): bigint | undefined
   /** Recipient (lower-case address) and token (as in the asset list), for the deny-list. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
-  /** Whether a receipt of our transaction shows the effect. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean
 }
 
@@ -101,7 +100,6 @@ export interface Bridge {
   signedBy?(message: Uint8Array): number
   /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
   endpoint(chain: ChainName): Endpoint
-  /** The streams of its transfers, for the connected chains. */
   readonly sources: readonly Source[]
 }
 

@@ -79,7 +79,6 @@ const makers: {
       targetChain: target,
       targetBridge: targetContract,
     }))
-    // A served target has its source connected.
     const ours = all.flatMap((route) => {
       const [source, target] = [connected.get(route.sourceChain), served.get(route.targetChain)]
       return source && target ? [{ ...route, source, target }] : []
@@ -120,7 +119,6 @@ export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
   return new Map<BridgeName, Apis>(settings ? [[wormholeTokenBridge, settings]] : [])
 }
 
-/** The token bridges to deliver from without a node. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly EmitterWithoutNode[] {
   const settings = bridges[wormholeTokenBridge]
   const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])

@@ -12,7 +12,6 @@ export interface BlockRange {
 export type Source = ScannedSource | SignedSource
 
 interface SourceBase {
-  /** The initial state of the stream. */
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
@@ -31,10 +30,7 @@ export interface ScannedSource extends SourceBase {
    * Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
-  /**
-   * Table entries; undefined: none yet. `finalized`: one node, others for gaps.
-   * Throws contradictions (`haltRoute`, by quorum), errors of reads, and at `agreed` NODES_DISAGREE.
-   */
+  /** Undefined: none yet. Throws contradictions (`haltRoute`, by quorum), errors of reads, and NODES_DISAGREE. */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
   /** By any account on the target. Throws as `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>

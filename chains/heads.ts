@@ -26,10 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/**
- * Caches one answer per key until `versionOf` changes (default: the head's hash), but no failure.
- * Throws as `currentHead`.
- */
+/** Caches one answer per key until `versionOf` (default: head's hash) changes. No failures. Throws as `currentHead`. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,

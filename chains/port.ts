@@ -36,7 +36,7 @@ export interface Heads {
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
-  /** Called after every change. Returns the unsubscriber. One listener's error does not stop the others. */
+  /** Called after every change. Returns the function that unsubscribes. One listener's error does not stop others. */
   subscribe(listener: (event: HeadEvent) => void): () => void
 }
 
@@ -70,7 +70,7 @@ export interface Receipt {
   readonly logs: readonly Log[]
 }
 
-/** `final`: the block is final. */
+/** Whether a watched transaction is in a canonical block. `final`: its block is final. */
 export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included'; readonly receipt: Receipt; readonly final: boolean }
 
 /** Follows the transaction hashes of one nonce, of which at most one can be included. */
@@ -84,7 +84,6 @@ export interface Watch {
 
 /** An account, read in one batch. */
 export interface Account {
-  /** At the latest block. */
   readonly latestNonce: number
   /** At the finalized height, at most `latestNonce`. */
   readonly finalizedNonce: number
@@ -139,6 +138,7 @@ export interface MinedTransaction {
   readonly block: BlockRef
 }
 
+/** The current state of a node. */
 export interface NodeStatus {
   readonly name: string
   /** Scheme, host and port: the only part of the URL that is shown. */
@@ -147,7 +147,6 @@ export interface NodeStatus {
   readonly state: 'unknown' | 'up' | 'open' | 'half-open' | 'wrong-network' | 'disabled'
   /** Blocks behind the majority's head, or far above it. Absent: not compared. */
   readonly lag?: number
-  /** Average, ms. */
   readonly latencyMs?: number
   readonly failures: number
   /** Ms since the epoch. Absent: never called. */
@@ -162,7 +161,6 @@ export interface Chain {
   readonly family: string
   readonly networkId: string
   readonly finality: FinalityPolicy
-  /** Expected time between blocks, ms. */
   readonly blockTimeMs: number
   readonly heads: Heads
   /** Checks the network id of every node (CHAIN_ID_MISMATCH) and starts the head tracker. */
@@ -197,10 +195,10 @@ export interface Chain {
   /** Undefined: none yet. `agreed`: by most nodes, for final heights. Throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
+  /** Applies the live changes of this chain's nodes, in place of earlier ones. */
   adjustNodes(changes: readonly NodeChange[]): void
   /** Undefined: in no canonical block. `agreed`: by more than half of the nodes. Throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
-  /** RPC calls by method. */
   readonly calls: ReadonlyMap<string, number>
   /** By node name and method. */
   readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>

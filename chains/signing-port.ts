@@ -48,7 +48,6 @@ export interface SigningPolicy {
   readonly limits: SigningLimits
   /** `Chain.dataFee`. Throws errors of reads. */
   readonly dataFee: (call: Intent) => Promise<string>
-  /** For the text of a refusal. */
   readonly lane: LaneId
   readonly fieldOf: (what: 'calls' | 'payees' | keyof SigningLimits) => string
   /** Folder where spending outlives the process. Absent: counted in memory. */

@@ -57,7 +57,6 @@ export class GateWatcher {
     void this.#findEarlier()
   }
 
-  /** This transfer waits at this gate. */
   wait(transfer: Transfer, { code }: ClosedGate): void {
     const id = transferId(transfer)
     const known = this.#waiting.get(id)
@@ -116,7 +115,6 @@ export class GateWatcher {
     return !isClosed
   }
 
-  /** Open if any lane may pass. */
   async #gateOf(reserve: Reserve): Promise<Gate> {
     let answer: Gate = { kind: 'open' }
     for (const lane of this.#options.lanes) {

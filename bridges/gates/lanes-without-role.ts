@@ -31,7 +31,6 @@ export interface LanesWithoutRoleOptions {
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number
-  /** Lane → time of its last order. */
   readonly #watched = new Map<LaneId, number>()
   #listedAt = -Infinity
 

@@ -4,10 +4,7 @@ import type { Endpoint, Gate } from '../port.ts'
 /** `Endpoint.reserve` for this account. A bridge without gates is always open. */
 export type Reserve = (relayer: string) => Promise<Gate>
 
-/**
- * Runs a step of a transfer with a reservation, which only this function takes. If it throws, the reservation stays.
- * @param goesOn false releases the reservation: the transfer is not on its way
- */
+/** Runs a step with a reservation, which stays if the step throws. @param goesOn false: releases the reservation */
 export async function withReservation<T>(
   endpoint: Pick<Endpoint, 'reserve' | 'release'>,
   transfer: Transfer,

@@ -37,7 +37,6 @@ export async function read(chain: ContractReader, view: View): Promise<Result> {
   }
 }
 
-/** Undefined if the read fails with such an error. */
 export async function unless<T>(reading: Promise<T>, isSuch: (error: RelayerError) => boolean): Promise<T | undefined> {
   try {
     return await reading
@@ -52,7 +51,6 @@ export function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> 
   return unless(reading, ({ code }) => code === 'NODES_DISAGREE')
 }
 
-/** Most gateways take a batch of this size. */
 export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>, perTick = 100): Promise<readonly V[]> {
   const values: V[] = []
   for (let from = 0; from < keys.length; from += perTick) {
@@ -64,7 +62,6 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
 /** Batch size at `agreed`: a single node is asked twice, and all reads share that wait. */
 export const agreedPerTick = 1_000
 
-/** One node's word, or that of more than half of the nodes. */
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
 /** Doubtful answers are confirmed by most nodes, and undefined if those disagree. */

@@ -18,7 +18,6 @@ export async function toVerdict(check: () => Promise<unknown>, refusals: Refusal
   }
 }
 
-/** The error of a call that no message proves. */
 export function unproved(detail: string, facts: Facts, cause?: unknown): RelayerError {
   return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
 }

@@ -5,10 +5,7 @@ const mostRemembered = 4_096
 
 export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 
-/**
- * Remembers genuine messages by their exact bytes, for `rememberMs` (0: no end): the source chain may be replaced.
- * Another state `under` the verdict voids it.
- */
+/** Genuine messages by exact bytes, for `rememberMs` (0: no end): a source may be replaced. New `under` voids one. */
 export function createVerifiedMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {

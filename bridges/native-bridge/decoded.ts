@@ -60,7 +60,6 @@ export function checkAmount({ message: { amount, nonce }, route: { minimumAmount
   throw new RelayerError('AMOUNT_TOO_SMALL', { facts: { nonce: String(nonce), amount: String(amount), minimum: minimumAmount } })
 }
 
-/** States that confirm one node's word. */
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
 /** See `Endpoint.delivered`. Confirms an id completed under another nonce. Throws as `isCompleted`, NODES_DISAGREE. */
@@ -75,7 +74,6 @@ export function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
   }
 }
 
-/** Whether a receipt of our transaction shows the completion. */
 export function hasCompletion({ status, block, hash: transactionHash, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
   const wanted = completionLog(route.targetBridge, message)
   return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows({ ...log, block, transactionHash }))

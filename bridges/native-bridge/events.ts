@@ -62,7 +62,6 @@ function toEvent({ block, transactionHash }: PlacedLog, transfer: NativeTransfer
   return { transfer: checkId(transfer), block, txHash: transactionHash }
 }
 
-/** Name of each event, and place of its indexed address. */
 const layouts = {
   [initiatedTopic]: { name: 'BridgeTransferInitiated', address: 2 },
   [completedTopic]: { name: 'BridgeTransferCompleted', address: 3 },
@@ -84,7 +83,6 @@ export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topi
   return [id, from, to, amount, nonce]
 }
 
-/** Undefined if longer than an address. */
 function addressOf(word: string): string | undefined {
   return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined
 }

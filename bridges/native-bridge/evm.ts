@@ -20,9 +20,7 @@ import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
 
 export interface EvmEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender' | 'nodes'>
-  /** Each route ends at this chain, and its source chain is connected. */
   readonly routes: readonly ReadableRoute[]
-  /** Shared with the streams of this process. */
   readonly verified?: VerifiedMessages | undefined
 }
 

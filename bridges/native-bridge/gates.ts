@@ -4,12 +4,10 @@ import type { Gate } from '../port.ts'
 export interface InboundLimits {
   /** UTC day of `used`: whole days since the epoch. */
   readonly day: number
-  /** Sum of that day's completions. */
   readonly used: bigint
   /** Exclusive limit of `used`: the fund's balance divided by the risk denominator. */
   readonly cap: bigint
   readonly paused: boolean
-  /** Whether the relayer has RELAYER_ROLE. */
   readonly mayComplete: boolean
 }
 
@@ -18,7 +16,8 @@ export const daySeconds = 86_400
 
 /**
  * Role, pause, cap, budget. The contract's pause stops initiations only, but its operator means completions too.
- * @param now time of the target chain, seconds. A new day has the whole budget
+ * An empty fund closes the route and parks nothing. A new day has the whole budget.
+ * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */
 export function gateOf(limits: InboundLimits, amount: bigint, now: number, reserved = 0n): Gate {
@@ -36,7 +35,7 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/** Fits the day's budget: skips the rest, because the contract undoes an oversized batch. */
+/** Transfers that fit the day's budget together. Others are skipped: the contract undoes an oversized batch. */
 export function fitting<T extends { readonly amount: bigint }>(
   limits: InboundLimits,
   transfers: readonly T[],

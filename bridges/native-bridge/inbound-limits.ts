@@ -7,7 +7,6 @@ import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 
 export interface LimitsChain extends ContractReader, HeadSource {
-  /** Absent: a single node. */
   readonly nodes?: Chain['nodes']
 }
 
@@ -29,7 +28,6 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   let started = 0
   let lastStarted = 0
 
-  /** Ignores an answer that arrives after a later read's. */
   function keep(limits: ReadLimits, turn: number): ReadLimits {
     if (turn > lastStarted) [last, lastStarted] = [limits, turn]
     return limits

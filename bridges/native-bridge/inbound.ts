@@ -19,7 +19,6 @@ const mostBlocks = 1_000
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createInboundLimits(chain, contract)
   const reserved = createReservedAmounts()
-  /** Completions up to this block were dropped from `reserved`. */
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
@@ -27,7 +26,6 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
-    // Nothing is reserved, or the chain went back.
     if (reserved.size === 0 || toBlock < (seenTo ?? 0)) seenTo = toBlock
     if (reserved.size === 0 || toBlock < fromBlock) return
     try {

@@ -4,7 +4,6 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mip61Bridge } from '../../domain/stream/mip61-state.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** Name in the config, in workflow ids and in metrics. */
 export const nativeBridge = mip61Bridge
 
 /** A transfer as the source contract records it. Hex in lower case with 0x. */

@@ -6,10 +6,7 @@ import { nativeBridgeAbi } from './contracts.ts'
 import { type CompletionArguments, type NativeRoute, transferOfCompletion, writeMessage } from './message.ts'
 import { refusals } from './verify.ts'
 
-/**
- * See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE, so each row must equal the source's table.
- * @param routes that end at this chain
- */
+/** See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE, so each row must equal the source's table. */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<void> {

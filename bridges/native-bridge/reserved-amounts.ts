@@ -4,10 +4,8 @@ const mostBlocks = 256
 
 /** Amounts past the gate that the contract does not count yet. They lapse after `lastsMs` unless a step renews them. */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
-  /** By transfer id, oldest first. */
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
-  /** By the block up to which completions were read. */
   const completed = new LRUCache<number, bigint>({ max: mostBlocks })
 
   function drop(id: string): bigint {

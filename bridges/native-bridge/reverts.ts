@@ -4,7 +4,6 @@ import type { RevertMeaning } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { gateOf, type InboundLimits } from './gates.ts'
 
-/** Distinguishes a spent budget from an amount that never fits. */
 export interface RevertContext {
   readonly limits: InboundLimits
   readonly amount: bigint

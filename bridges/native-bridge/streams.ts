@@ -11,10 +11,8 @@ export interface NativeSourceOptions {
   readonly route: NativeRoute
   readonly source: LogReader & { readonly networkId: string }
   readonly target: LogReader
-  /** First block of the source to read. */
   readonly startBlock: number
   readonly maxOpen: number
-  /** Messages read from the table by quorum. */
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 

@@ -6,7 +6,6 @@ import { createVerifiedMessages, type VerifiedMessages } from '../kit/verified-m
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
 import type { Routes } from './routes.ts'
 
-/** A route whose source chain is connected. */
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
   /** Most completions in one transaction. Absent: no batches. */

@@ -47,7 +47,6 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
     emitter: emitters.get,
     /** Read again before a message is refused for it. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
-    /** The wrapped coin of this chain. */
     weth: () => coin.get('WETH'),
   }
 }

@@ -66,7 +66,6 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
 
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-/** By the source's Wormhole chain id, emitter and sequence. */
 export function redemptionLog(tokenBridge: string, { message, emitter, sequence }: Transfer): DeliveryLog {
   const { emitterChain } = parseVaa(decodeBase64(message))
   return { address: tokenBridge, topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)] }

@@ -48,7 +48,6 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
     })
     const made = { value, readAt: clock() }
     cache.set(key, made)
-    // A failed first read is not cached.
     value.catch(() => cache.get(key) === made && cache.delete(key))
     return value
   }

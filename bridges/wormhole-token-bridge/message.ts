@@ -6,7 +6,6 @@ import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
 import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
 
-/** Name in the config, in workflow ids and in metrics. */
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
 /** A decoded VAA of the token bridge. */

@@ -11,7 +11,6 @@ interface Row {
   readonly selector?: string
   readonly means: RevertMeaning['kind']
   readonly code?: ErrorCode
-  /** Clearer than the contract's text. */
   readonly say?: string
 }
 

@@ -7,7 +7,6 @@ import { type Emitter, publishedIn, type SourceReader } from './published.ts'
 
 export interface TokenBridgeSourceOptions extends Emitter {
   readonly chain: SourceReader & { readonly networkId: string }
-  /** The connected token bridges. */
   readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
   readonly begins: SignedSource['begins']
   readonly maxOpen: number
@@ -46,7 +45,6 @@ export function streamOf(source: ChainName | number, emitter: string): string {
   return `${wormholeTokenBridge}:${source}:${emitter}`
 }
 
-/** See `SignedSource.delivered`. */
 export function createDelivered(targets: TokenBridgeSourceOptions['targets']): SignedSource['delivered'] {
   async function isDelivered({ targetChain, digest }: Pick<Transfer, 'targetChain' | 'digest'>, at: Finality): Promise<boolean> {
     const target = targets.get(targetChain)

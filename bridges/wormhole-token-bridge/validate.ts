@@ -13,7 +13,7 @@ export interface PolicyOptions {
   readonly minimumFees?: Readonly<Record<string, string>>
   /** Origin token → value of one VAA unit, wei of the target's coin, decimal. */
   readonly prices?: Readonly<Record<string, string>> | undefined
-  /** Tokens without a minimum fee are delivered from this chain. Absent: from none. */
+  /** True: delivers tokens without a minimum fee from this chain. Absent: from none. */
   readonly isFree?: (sourceChain: ChainName) => boolean
   /** Recipient contract (lower-case 0x) → its function `name(bytes)` for payload 3. Only it may redeem. */
   readonly calls?: Readonly<Record<string, string>>

@@ -5,7 +5,6 @@ import { tokenBridgeEmitters } from './emitters.ts'
 import { createDelivered, streamOf, type TokenBridgeSourceOptions } from './streams.ts'
 import { wormholeTokenBridge } from './message.ts'
 
-/** Emitters of chains outside the config. */
 export interface EmittersWithoutNode {
   /** All token bridges of Wormhole's SDK on this network. Absent: none. */
   readonly everySource?: keyof typeof tokenBridgeEmitters | undefined

@@ -16,7 +16,6 @@ export interface Secp256k1 {
   recover(digest: Uint8Array, compact: Uint8Array, yParity: number): string | undefined
 }
 
-/** Bytes of a digest, of a private key, and of r and s. */
 export const wordBytes = 32
 
 /** Order of the group of secp256k1 (SEC 2, §2.4.1). */

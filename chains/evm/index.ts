@@ -96,7 +96,6 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   }
 }
 
-/** Final blocks that need no node. */
 function finalBlocksOf(heads: EvmHeads) {
   const { kept, check } = heads
   const finalized = () => heads.current?.finalized ?? -1

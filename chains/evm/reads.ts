@@ -84,7 +84,6 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
   }
 }
 
-/** Equal logs of more than half of the nodes, at the first answers. */
 async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read }: Call<T>): Promise<T> {
   const votes = new Map<string, { readonly logs: T; count: number }>()
   const answers = await nodes.askAll(method, params, read, (answer) => {
@@ -99,10 +98,7 @@ async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read
   throw new RelayerError('NODES_DISAGREE', { facts: { chain, nodes: nodes.readers, answered: answers.filter(({ ok }) => ok).length } })
 }
 
-/**
- * A node that fails every call must not stop deliveries: another's result counts unless most fail.
- * Throws the first error.
- */
+/** A failing node must not stop deliveries: another's result counts unless most fail. Throws the first error. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

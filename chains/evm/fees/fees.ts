@@ -40,7 +40,6 @@ export interface FeeModelOptions {
   readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
-/** Longest wait for the prices of slower nodes once more than half have answered, ms. */
 const graceMs = 500
 
 interface Market {
@@ -162,7 +161,6 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     const own = await nodes.request('eth_call', params, readDataFee).catch((error: unknown) => void (failure = error))
     const isLike = own !== undefined && known.has('byte', perByte(own, call))
     if (own !== undefined && (nodes.readers < 2 || isLike)) return withRoom(own)
-    // Any other failure means that every node was asked.
     const isOne = nodes.readers > 1 && (own !== undefined || isVerdict(failure))
     const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
     const said = resultsOf(answers)

@@ -22,7 +22,6 @@ export function createBlockCache() {
     return dropped
   }
 
-  /** Returns the dropped blocks newest first. */
   function rollBackTo(height: number): EvmBlock[] {
     const kept = blocks.filter((block) => block.height <= height).length
     return drop(kept, Infinity).toReversed()
@@ -38,7 +37,6 @@ export function createBlockCache() {
     get latest() {
       return blocks.at(-1)
     },
-    /** Infinity if there is none. */
     get lowest() {
       return lowest()
     },

@@ -16,7 +16,6 @@ export interface EvmBlock extends Block {
   readonly logsBloom?: string
 }
 
-/** A height, or a tag that each node resolves itself. */
 type BlockAt = number | 'latest' | 'finalized'
 
 export function blockCall(at: BlockAt) {

@@ -59,7 +59,6 @@ export function createFinalityTag(
       }
       return agreed
     },
-    /** For a replaced chain. */
     reset() {
       era++
       agreed = undefined

@@ -16,7 +16,6 @@ export interface Step {
   readonly applied: readonly EvmBlock[]
   /** Newest first. */
   readonly rolledBack: readonly EvmBlock[]
-  /** Final blocks are among those rolled back. */
   readonly replaced: boolean
   /** Blocks were skipped, or the rollback reaches below the cached blocks. */
   readonly broken: boolean
@@ -131,7 +130,6 @@ async function readLinked(
 
 /** Where the blocks meet the kept ones. Undefined: read further back. */
 function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
-  // The highest kept block is the ancestor.
   const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
   if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
   const lowest = blocks[0] as EvmBlock

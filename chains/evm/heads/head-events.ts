@@ -3,7 +3,6 @@ import type { HeadEvent } from '../../port.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { Step } from './follow.ts'
 
-/** Observations of the finality lag that are kept. */
 const lagsKept = 128
 
 export interface SeenByMost {

@@ -19,11 +19,9 @@ import { chooseHead, createShownHeads, sameContent, type ShownHead } from './sho
 const rankEveryMs = 10_000
 /** After a node was seen to lag, ms. */
 const lateRankMs = 1_000
-/** Least wait of a poll for slower nodes, ms. */
 const leastGraceMs = 500
 /** Block times after which the finalized tag is read in parallel with the head. */
 const tagAfter = 0.75
-/** Longest wait for the first block, ms. */
 const connectTimeoutMs = 15_000
 
 export type EvmHeads = ReturnType<typeof createHeads>
@@ -159,7 +157,6 @@ function createPoll(options: PollOptions) {
   }
 }
 
-/** Throws if no head is credible. */
 async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOptions): Promise<readonly ShownHead[]> {
   const { method, params } = blockCall('latest')
   const first = kept.latest === undefined

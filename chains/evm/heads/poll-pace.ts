@@ -1,7 +1,5 @@
-/** Limit for an irregular chain, ms. */
 const longestMs = 4_000
 const shortestMs = 100
-/** Regular heads in a row after which the next head is predicted. */
 const regularFrom = 3
 /** Distances in expected intervals that count as regular. A poll sees a head up to half an interval late. */
 const usual = { least: 0.4, most: 1.7 } as const
@@ -21,7 +19,6 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
   let heads: { readonly at: number; readonly height: number }[] = []
   let regular = 0
   let misses = 0
-  /** Undefined: not predicted. */
   let dueAt: number | undefined
 
   function expectedMs(): number {

@@ -24,7 +24,6 @@ export function chooseHead(shown: readonly ShownHead[], readers: number, kept: P
   return rated.sort((a, b) => compare(b.rank, a.rank))[0]?.block
 }
 
-/** Nodes that show this block or one that builds on it. */
 function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): number {
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
@@ -44,7 +43,6 @@ function compare(a: readonly number[], b: readonly number[]): number {
 
 /** How far the nodes share our chain. An invented branch is one node's only. */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
-  /** By node, the highest shared block. */
   const shared = new Map<string, number>()
   /** Heads above ours, oldest first. Compared once ours gets there. */
   const above = new Map<string, readonly BlockRef[]>()

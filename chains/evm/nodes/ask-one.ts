@@ -25,7 +25,7 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        // Any other error concerns this node only.
+        // Any other error concerns this node only: the next one is asked.
         if (executing.has(method) && isVerdict(error)) throw error
       }
     }

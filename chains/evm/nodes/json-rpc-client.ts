@@ -124,7 +124,6 @@ function settle(calls: readonly PendingCall[], answers: readonly Answer[], faile
 
 interface Service {
   readonly target: URL
-  /** Removes the URL's secrets. */
   readonly redact: (text: string) => string
   readonly timeoutMs: number
   readonly closing: AbortSignal
@@ -150,7 +149,6 @@ async function post({ target, redact, timeoutMs, closing, budget }: Service, bod
   }
 }
 
-/** The innermost reason has the socket's code. */
 function describe(error: unknown): string {
   let reason = error
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause

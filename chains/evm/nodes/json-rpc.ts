@@ -79,7 +79,6 @@ export function createBatchSize(now: () => number) {
       }
       return size
     },
-    /** A batch of this size was too large. */
     refused(calls: number): void {
       size = Math.max(1, Math.min(size, Math.ceil(calls / 2)))
       changedAt = now()

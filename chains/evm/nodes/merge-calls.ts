@@ -89,7 +89,6 @@ function sorted(calls: readonly PendingCall[]) {
   return { others, byBlock }
 }
 
-/** Undefined also for calls with further fields. */
 function contractCallOf({ method, params }: PendingCall): ContractCall | undefined {
   if (method !== 'eth_call' || params.length !== 2 || typeof params[1] !== 'string') return undefined
   const { to, data, ...more } = (params[0] ?? {}) as Record<string, unknown>

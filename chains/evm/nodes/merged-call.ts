@@ -84,7 +84,6 @@ export function callsOfMerged(data: string): readonly ContractCall[] | undefined
   return calls
 }
 
-/** Inverse of `readMerged`, for simulated nodes. */
 export function mergedResult(returned: readonly Returned[]): string {
   const entries = returned.map(
     (bytes) => word(bytes === undefined ? '0' : '1') + word((((bytes?.length ?? 2) - 2) / 2).toString(16)) + (bytes ?? '0x').slice(2),

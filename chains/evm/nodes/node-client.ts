@@ -78,7 +78,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
       checking ??= readNetwork().finally(() => (checking = undefined))
       return checking
     },
-    /** Requires a new check of the network. */
     forget: health.forgetNetwork,
     status: (): NodeStatus => ({
       ...{ name: spec.name, origin: node.origin, use: spec.use, lag: node.lag },

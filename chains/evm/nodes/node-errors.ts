@@ -37,7 +37,6 @@ export function isExecutionFailure(error: RpcError): boolean {
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
-/** The sender of a simulated call cannot pay. */
 export function isUnpaid(error: RpcError): boolean {
   return unpaid.test(error.rpcMessage)
 }
@@ -61,7 +60,6 @@ export class TransportError extends Error {
   }
 }
 
-/** `refusal` is the error of the reader. */
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
 

@@ -12,7 +12,6 @@ const restMs = 100
 export function createNodeHealth(now: () => number) {
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
   let circuit: 'closed' | 'open' | 'half-open' = 'closed'
-  /** Pauses in a row with a failed probe. */
   let pauses = 0
   let [openUntil, heldUntil] = [0, 0]
   let latencyMs: number | undefined
@@ -37,7 +36,6 @@ export function createNodeHealth(now: () => number) {
       if (circuit !== 'closed') return circuit
       return network === 'right' ? 'up' : 'unknown'
     },
-    /** The pause is over, or the network is unknown. */
     get due() {
       if (network === 'wrong') return false
       return circuit === 'open' ? now() >= openUntil : circuit === 'closed' && network === 'unknown'
@@ -52,7 +50,6 @@ export function createNodeHealth(now: () => number) {
     get figures() {
       return { latencyMs: latencyMs && Math.round(latencyMs), failures, ...asked(now() - Math.max(answeredAt, failedAt)) }
     },
-    /** Resets the length of the next pause. */
     answered(tookMs: number) {
       answeredAt = now()
       latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight

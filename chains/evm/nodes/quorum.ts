@@ -7,14 +7,12 @@ import type { Nodes } from './nodes.ts'
 
 /** Single node: equal answers count within this many blocks. */
 const memoryBlocks = 16
-/** Single node: attempts to get two equal answers. */
 const mostRounds = 3
 /** Single node: least ms between two reads if no block comes. */
 const leastWaitMs = 1_000
 
 /** A question to all nodes, for irreversible verdicts. */
 export interface Question<T> {
-  /** Identifies the question without its block. */
   readonly about: string
   readonly method: string
   /** Called for each round: a block tag may have moved on. */
@@ -30,7 +28,6 @@ export interface Question<T> {
 /** A revert is a vote too. */
 type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: string; readonly revert: RpcError }
 
-/** `agreed`: the vote of at least the needed nodes. */
 interface Round<T> {
   readonly agreed?: Vote<T> | undefined
   readonly answers: readonly NodeAnswer<T>[]

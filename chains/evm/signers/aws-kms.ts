@@ -9,7 +9,6 @@ export interface AwsKmsSpec {
   readonly keyId: string
   /** Absent: found by the AWS SDK in the environment. */
   readonly region?: string | undefined
-  /** An endpoint other than AWS. */
   readonly endpoint?: string | undefined
 }
 
@@ -47,7 +46,6 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   }
 }
 
-/** Errors that retries do not mend. */
 const lasting = new Set([
   'AccessDeniedException',
   'CredentialsProviderError',

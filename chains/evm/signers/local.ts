@@ -6,7 +6,7 @@ import type { Key } from './verified.ts'
 
 export interface EnvironmentSpec {
   readonly kind: 'environment'
-  /** Variable with 64 hex digits, with or without 0x. */
+  /** Name of a variable with 64 hex digits, with or without 0x. */
   readonly variable: string
 }
 

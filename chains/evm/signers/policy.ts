@@ -11,17 +11,13 @@ const tokenTransfer = '0xa9059cbb'
 /** `delivery`: needs a proof. `own`: allowed without one. Else the refusal and the deciding config. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' }
 
-/** A limit of the config that a transaction exceeds. */
 interface Exceeded {
   readonly limit: keyof SigningLimits
   readonly value: bigint
   readonly allowed: bigint
 }
 
-/**
- * Last check before the key: signs only no-ops, listed payments, operators' calls and proved deliveries, within limits.
- * Throws as `Signer`.
- */
+/** Last check before the key: no-ops, listed payments, operators' and proved calls, in limits. Throws as `Signer`. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
@@ -51,13 +47,12 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    // Without the data fee first: it saves a read.
+    // Without the data fee first: what exceeds a limit anyway needs no read.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
     // A no-op counts as its whole gas limit, but costs a fraction of it.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
-    // The fact says that the data fee is the reason.
     refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), { dataFee: String(dataFee) })
     if (judged === 'delivery') await proofs.prove({ to, data, value }, transaction.nonce)
     return costOf(transaction, dataFee)

@@ -10,7 +10,6 @@ export interface RemoteSpec {
   readonly url: string
   /** The public key there. Absent: found by the lane's address. */
   readonly identifier?: string | undefined
-  /** Longest wait for an answer, ms. */
   readonly timeoutMs: number
 }
 
@@ -81,7 +80,6 @@ function connect({ url, timeoutMs }: RemoteSpec) {
   }
 }
 
-/** From web3signer or a gateway. */
 const meanings: Readonly<Record<number, string>> = {
   400: ' (it refuses the request)',
   401: ' (it wants other credentials)',

@@ -15,7 +15,6 @@ const mostNonces = 1_024
 export class SpendingCounter {
   /** Start, ms since the epoch → wei. */
   readonly #buckets = new Map<number, bigint>()
-  /** Nonce → wei. */
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
   /** Wei beyond those the nonce was signed for before. @param nonce absent: a new one */

@@ -4,7 +4,6 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { SpendingCounter, windows } from './spending-counter.ts'
 
 const hourMs = windows.hour
-/** No window includes older files. */
 const readMs = windows.day + 2 * hourMs
 /** Older files that are kept: a clock that runs ahead must not remove files that still count. */
 const keptFiles = 200
@@ -16,7 +15,6 @@ const freshMs = 1_000
 export interface SpendingLog {
   /** Records an attempt unless `refuse` throws. Runs in sequence. Throws as `refuse`, SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void>
-  /** As last read. */
   readonly spending: SpendingCounter
   /** At most one read per second. Throws SPENDING_UNRECORDED. */
   load(): Promise<void>
@@ -50,7 +48,6 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
   let caughtUpAt = -Infinity
   let last: Promise<unknown> = Promise.resolve()
 
-  /** Counts lines of all processes. */
   async function catchUp(): Promise<void> {
     const startedAt = performance.now()
     const oldest = hourOf(clock()) - readMs
@@ -69,7 +66,6 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     if (performance.now() - caughtUpAt > freshMs) await catchUp()
   }
 
-  /** Up to the last complete line. */
   async function readOn(hour: number): Promise<void> {
     const offset = readTo.get(hour) ?? 0
     const text = await textFrom(fileOf(folder, hour), offset)

@@ -5,7 +5,6 @@ import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
 import { type EncodedTransaction, encodeTransaction } from '../transactions/encode.ts'
 import { signatureOf, type SignatureNumbers } from './signature.ts'
 
-/** The part that differs by kind of signer. */
 export interface Key {
   readonly address: string
   /** A signature, or the two numbers of a remote service. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */

@@ -72,7 +72,6 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {
-    /** For reads at the finalized state. */
     finalizedTag: () => finalizedTag(currentHead(chain), finality),
     /** See `Chain.account`. One set of reads per address and head. */
     read: (address: string) => readOnce(address.toLowerCase()),
@@ -99,7 +98,6 @@ function createFloors() {
       if (isCanonical) floors.set(address, { ...raised, finalized: Math.min(raised.latest, raised.finalized), lower: floor.lower })
       return raised
     },
-    /** @param isBelowFinality final blocks are gone too */
     rolledBack(isBelowFinality: boolean): void {
       if (isBelowFinality) floors.clear()
       else for (const floor of floors.values()) floor.latest = floor.finalized

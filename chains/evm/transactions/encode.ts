@@ -3,12 +3,10 @@ import { type Signature, toNumber, wordBytes } from '../../crypto/curve.ts'
 import type { UnsignedTransaction } from '../../signing-port.ts'
 import { list, number, string } from '../rlp.ts'
 
-/** A transaction encoded once for signing and sending. */
 export interface EncodedTransaction {
   readonly nonce: number
   /** Payload (EIP-155, EIP-1559): 0x, lower case. */
   readonly unsigned: string
-  /** keccak256 of the payload. */
   readonly digest: Uint8Array
   readonly signingHash: string
   /** 0x in lower case. The signature is not checked. */
@@ -18,10 +16,7 @@ export interface EncodedTransaction {
 const type2 = Buffer.from([2])
 const emptyList = Buffer.from([0xc0])
 
-/**
- * An attempt always gives the same bytes. Equal fees make a legacy transaction, which every chain accepts.
- * Throws RangeError, SyntaxError or TypeError for invalid fields.
- */
+/** The same bytes for each attempt. Throws RangeError, SyntaxError or TypeError. Equal fees make it legacy. */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
   if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is not a whole number.')
@@ -34,7 +29,6 @@ export function encodeTransaction(transaction: UnsignedTransaction): EncodedTran
   return dynamicFee(nonce, Buffer.concat([number(chainId), first, number(priority), fee, ...call, emptyList]))
 }
 
-/** EIP-1559. */
 function dynamicFee(nonce: number, fields: Buffer): EncodedTransaction {
   const typed = (...more: readonly Buffer[]) => Buffer.concat([type2, list(fields, ...more)])
   return encoded(nonce, typed(), (yParity, r, s) => typed(number(BigInt(yParity)), r, s))

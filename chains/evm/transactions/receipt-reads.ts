@@ -13,7 +13,6 @@ export interface ReceiptReadsOptions {
   readonly heads: Pick<EvmHeads, 'kept' | 'current'>
   readonly receipts: Receipts
   readonly hashes: ReadonlyMap<string, WatchedHash>
-  /** Blocks and nodes confirm the receipt. */
   readonly onReceipt: (watched: WatchedHash, receipt: Receipt) => void
   /** No node has it in a block any more, but the watch still shows it as included. */
   readonly onGone: (watch: WatchState) => void
@@ -50,7 +49,6 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
   async function lookUp(watched: WatchedHash): Promise<void> {
     const before = [...watched.watches].map((watch) => ({ watch, inclusion: watch.inclusion }))
     const receipt = await receipts.one(watched.hash)
-    // The block is above our head.
     if (receipt && receipt.block.height > (heads.current?.latest.height ?? -1)) return
     if (receipt) return judge(watched, receipt)
     if (kept.find(watched.hash)) return
@@ -72,7 +70,6 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     if (kept.lists(agreed.block, agreed.hash) !== false) onReceipt(watched, agreed)
   }
 
-  /** One read per block. */
   function listed(): void {
     for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
   }

@@ -4,7 +4,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** From here the whole block is cheaper, if it is a quarter of the block. */
+/** Receipts from which on the whole block is cheaper, if they are a quarter of it. */
 const wholeBlockFrom = 4
 
 /** Blocks of single reads after a node refused a whole block's receipts. */
@@ -51,7 +51,6 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
   /** Single reads up to this height, after a refusal. */
   let singlyUpTo = -1
 
-  /** Undefined: in no block, as far as the node knows. */
   function one(hash: string): Promise<Receipt | undefined> {
     return nodes.request('eth_getTransactionReceipt', [hash], readReceiptIfAny)
   }

@@ -11,7 +11,6 @@ import { resultsOf } from '../nodes/ask-many.ts'
 import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Error(string) and Panic(uint256) of Solidity. */
 const solidity = new Interface([])
 
 /** Panic codes (docs.soliditylang.org, "Panic via assert and Error via require"). */
@@ -64,7 +63,6 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
     const { said, byMost } = await agreedEstimate(nodes, params, first)
     if (byMost && typeof said === 'number') {
       known.agreed(kind, said)
-      // The single node's estimate was too low.
       if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = clock() + distrustMs
     }
     return said
@@ -118,7 +116,6 @@ async function agreedEstimate(
 
 const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')
 
-/** Between the estimate and the block's limit. */
 export function withFactor(estimate: number, factor: number, blockGasLimit: bigint | undefined): bigint {
   const raised = BigInt(Math.ceil(estimate * factor))
   const capped = blockGasLimit !== undefined && raised > blockGasLimit ? blockGasLimit : raised

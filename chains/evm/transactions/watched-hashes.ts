@@ -15,7 +15,6 @@ export interface WatchedHash {
   readonly hash: string
   readonly watches: Set<WatchState>
   due: Due
-  /** A read is under way. */
   busy: boolean
 }
 
@@ -59,7 +58,6 @@ export function createWatchedHashes() {
         if (watched?.watches.size === 0) byHash.delete(hash)
       }
     },
-    /** Blocks that left the chain. */
     rollBack(blocks: readonly BlockRef[]): void {
       const gone = new Set(blocks.map(({ hash }) => hash))
       for (const watched of byHash.values()) if (watched.due.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = nothing
@@ -77,7 +75,6 @@ export function createWatchedHashes() {
         }
       }
     },
-    /** Blocks that joined the chain. */
     apply(blocks: readonly Block[]): void {
       for (const block of blocks) {
         for (const hash of block.transactions) {
@@ -91,7 +88,6 @@ export function createWatchedHashes() {
   }
 }
 
-/** Notifies the watch's listeners of a change. */
 export function show(watch: WatchState, next: Inclusion): void {
   if (isSame(watch.inclusion, next)) return
   watch.inclusion = next
