@@ -10,7 +10,7 @@ export interface SignedAttempt {
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
-/** `replaced`: by one of ours. `reorged`: may be mined again. `dropped`: its nonce was given up or used outside. */
+/** `replaced`: by an attempt of ours. `reorged`: may be mined again. `dropped`: nonce given up or used outside. */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
 export interface TransferTransaction {

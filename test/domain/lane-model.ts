@@ -349,17 +349,8 @@ export class Network {
 
   #newProcess(): Process {
     const head = this.chain.head()
-    return {
-      head,
-      since: head.height,
-      transactions: new Map(),
-      orders: [],
-      raises: [],
-      known: undefined,
-      heard: '',
-      hasReported: false,
-      asked: [],
-    }
+    const empty = { known: undefined, heard: '', hasReported: false, orders: [], raises: [], asked: [] }
+    return { head, since: head.height, transactions: new Map(), ...empty }
   }
 
   #process(p: number): Process {

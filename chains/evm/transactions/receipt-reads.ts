@@ -3,7 +3,7 @@ import type { EvmHeads } from '../heads/heads.ts'
 import type { Receipts } from './receipts.ts'
 import { type Due, nothing, type WatchedHash, type WatchState } from './watched-hashes.ts'
 
-/** With fewer kept blocks an unknown hash is looked up again, up to `mostUnknown` times. */
+/** With fewer cached blocks an unknown hash is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
 /** A node that only lags has the receipt by then. */
