@@ -239,7 +239,10 @@ export const configSchema = z.strictObject({
           'Host names of the API, in addition to IP addresses and localhost. Requests for other names are refused, because a web page can point its own name here.',
         ),
       port: whole(0).max(65_535).default(8099).describe('0 takes any free port.'),
-      requestsPerMinute: whole(1).max(10_000_000).default(6000).describe('Most requests of one address per minute.'),
+      requestsPerMinute: whole(1)
+        .max(10_000_000)
+        .default(6000)
+        .describe('Most requests per minute of one token; requests without a valid token count by address.'),
     })
     .prefault({})
     .describe('The REST API.'),
