@@ -1,4 +1,3 @@
-import { type ContractCall, groupsOf, mergedData, readMerged } from './merged-call.ts'
 import { MalformedAnswer, RpcError } from './node-errors.ts'
 
 export interface PendingCall {
@@ -13,9 +12,10 @@ export interface PendingCall {
 const pauseMs = 60_000
 const longestPauseMs = 64 * pauseMs
 
-interface Mergeable {
+interface ContractCall {
   readonly pending: PendingCall
-  readonly call: ContractCall
+  readonly to: string
+  readonly data: string
 }
 
 /** Merges contract reads at one block into one `eth_call`. Failed reads are sent again singly. `now`: monotonic ms. */
@@ -42,12 +42,12 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
     send(calls.map(noted))
   }
 
-  function merge(group: readonly Mergeable[], block: unknown): PendingCall {
+  function merge(group: readonly ContractCall[]): PendingCall {
     const all = group.map(({ pending }) => pending)
     return {
       id: nextId(),
       method: 'eth_call',
-      params: [{ data: mergedData(group.map(({ call }) => call)) }, block],
+      params: [{ data: mergedData(group) }, all[0]?.params[1]],
       resolve(result) {
         const returned = readMerged(result, group.length)
         if (!returned) return sendEach(all)
@@ -67,31 +67,85 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
 
   return function merged(calls: readonly PendingCall[]): readonly PendingCall[] {
     if (now() < pausedUntil) return calls
-    const { others, byBlock } = sorted(calls)
-    const groups = [...byBlock].flatMap(([block, reads]) => groupsOf(reads).map((group) => ({ block, group })))
-    return [
-      ...others,
-      ...groups.flatMap(({ block, group }) => (group.length > 1 ? [merge(group, block)] : group.map(({ pending }) => pending))),
-    ]
+    const { others, groups } = sorted(calls)
+    return [...others, ...groups.flatMap((group) => (group.length > 1 ? [merge(group)] : group.map(({ pending }) => pending)))]
   }
 }
 
+/** Groups of reads at one block that fit into one call, and all other calls. */
 function sorted(calls: readonly PendingCall[]) {
   const others: PendingCall[] = []
-  const byBlock = new Map<unknown, Mergeable[]>()
+  const groups: ContractCall[][] = []
+  const open = new Map<unknown, { room: number; readonly group: ContractCall[] }>()
   for (const pending of calls) {
     const call = contractCallOf(pending)
+    if (!call) {
+      others.push(pending)
+      continue
+    }
     const block = pending.params[1]
-    const reads = byBlock.get(block) ?? []
-    if (!call) others.push(pending)
-    else if (reads.push({ pending, call }) === 1) byBlock.set(block, reads)
+    const size = 2 * wordDigits + call.data.length - 2
+    const before = open.get(block)
+    const last = before && before.room >= size ? before : { room: mostDigits, group: [] }
+    if (last !== before) groups.push(last.group)
+    last.group.push(call)
+    last.room -= size
+    open.set(block, last)
   }
-  return { others, byBlock }
+  return { others, groups }
 }
 
-function contractCallOf({ method, params }: PendingCall): ContractCall | undefined {
+function contractCallOf(pending: PendingCall): ContractCall | undefined {
+  const { method, params } = pending
   if (method !== 'eth_call' || params.length !== 2 || typeof params[1] !== 'string') return undefined
   const { to, data, ...more } = (params[0] ?? {}) as Record<string, unknown>
   if (typeof to !== 'string' || typeof data !== 'string' || Object.keys(more).length > 0) return undefined
-  return /^0x[0-9a-f]{40}$/i.test(to) && /^0x(?:[0-9a-f]{2})*$/i.test(data) ? { to, data } : undefined
+  return /^0x[0-9a-f]{40}$/i.test(to) && /^0x(?:[0-9a-f]{2})*$/i.test(data) ? { pending, to, data } : undefined
+}
+
+/**
+ * Creation code that makes the appended calls (viem's "deployless" calls). Runs on any EVM with STATICCALL.
+ * Input per call: a word each for address and length, then data. Output: 1 or 0 and length, then bytes.
+ * The first byte is never 0xEF, which code must not begin with (EIP-3541).
+ */
+const code = [
+  // Copies everything to memory. The stack holds the places of the next result and call (first at 0x4d).
+  '38600060003938604d',
+  // 0x09: done (0x45) if no call is left.
+  '5b80381115604557',
+  // staticcall(gas, address, data, length, 0, 0)
+  '6000600082602001518360400184515afa',
+  // Stores success, length and returned bytes.
+  '82523d82602001523d6000836040013e',
+  // Advances to the next call and result, and repeats.
+  '806020015101604001903d0160400190600956',
+  // 0x45: returns the results.
+  '5b503880910390f3',
+].join('')
+
+const wordDigits = 64
+/** Far below the limits of creation code (48 KiB, EIP-3860) and of returned code (24 KiB, EIP-170). */
+const mostDigits = 2 * 16_384
+
+const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')
+
+export function mergedData(calls: readonly ContractCall[]): string {
+  const entries = calls.map(({ to, data }) => word(to.slice(2)) + word(((data.length - 2) / 2).toString(16)) + data.slice(2))
+  return `0x${code}${entries.join('')}`
+}
+
+/** Undefined if the answer does not fit the calls; undefined bytes: only a separate call returns its error. */
+function readMerged(result: unknown, calls: number): readonly (string | undefined)[] | undefined {
+  if (typeof result !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(result)) return undefined
+  const returned: (string | undefined)[] = []
+  let at = 2
+  for (let index = 0; index < calls; index++) {
+    const success = BigInt(`0x${result.slice(at, at + wordDigits) || 0}`)
+    const digits = 2 * Number(`0x${result.slice(at + wordDigits, at + 2 * wordDigits)}`)
+    const from = at + 2 * wordDigits
+    at = from + digits
+    if (success > 1n || !(at <= result.length)) return undefined
+    returned.push(success === 1n ? `0x${result.slice(from, at)}` : undefined)
+  }
+  return at === result.length ? returned : undefined
 }

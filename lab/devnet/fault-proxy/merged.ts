@@ -1,4 +1,4 @@
-import { callsOfMerged, mergedResult } from '../../../chains/evm/nodes/merged-call.ts'
+import { mergedData } from '../../../chains/evm/nodes/merge-calls.ts'
 import type { RpcCall } from './behind.ts'
 
 type Answer = { readonly result?: unknown; readonly error?: unknown }
@@ -26,4 +26,34 @@ export function withoutMerges<Given extends RpcCall>(asked: readonly Given[]) {
       })
     },
   }
+}
+
+interface ContractCall {
+  readonly to: string
+  readonly data: string
+}
+
+const wordDigits = 64
+const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')
+
+/** Inverse of `mergedData`. */
+function callsOfMerged(data: string): readonly ContractCall[] | undefined {
+  const prefix = mergedData([])
+  if (!data.startsWith(prefix)) return undefined
+  const calls: ContractCall[] = []
+  for (let at = prefix.length; at < data.length;) {
+    const to = `0x${data.slice(at + 24, at + wordDigits)}`
+    const from = at + 2 * wordDigits
+    at = from + 2 * Number(`0x${data.slice(at + wordDigits, from)}`)
+    calls.push({ to, data: `0x${data.slice(from, at)}` })
+  }
+  return calls
+}
+
+/** @param returned undefined: the call failed */
+function mergedResult(returned: readonly (string | undefined)[]): string {
+  const entries = returned.map(
+    (bytes) => word(bytes === undefined ? '0' : '1') + word((((bytes?.length ?? 2) - 2) / 2).toString(16)) + (bytes ?? '0x').slice(2),
+  )
+  return `0x${entries.join('')}`
 }
