@@ -5,7 +5,7 @@ import { RelayerError } from '../domain/catalogue/errors.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream-names.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import { numberOfUnconfigured } from '../domain/transfer/unconfigured-source.ts'
-import { createBridge } from './kit/bridge.ts'
+import { createBridge } from './kit/verdict.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { createNativeBridge } from './native-bridge/routes.ts'
@@ -13,9 +13,14 @@ import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/
 import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
-import { createSourceWithoutNode, type EmitterWithoutNode, emittersWithoutNode } from './wormhole-token-bridge/without-node.ts'
+import {
+  createSourceWithoutNode,
+  createTokenBridgeSource,
+  emittersWithoutNode,
+  type EmitterWithoutNode,
+  streamOf,
+} from './wormhole-token-bridge/streams.ts'
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
-import { createTokenBridgeSource, streamOf } from './wormhole-token-bridge/streams.ts'
 
 /** `chains` has all chains, also those not connected. */
 export interface BridgesOptions {

@@ -13,7 +13,7 @@ export interface Room {
   readonly names?: Readonly<Record<string, RegExp>>
 }
 
-const ports = ['chains/port.ts', 'chains/heads.ts', 'bridges/port.ts', 'bridges/source-port.ts']
+const ports = ['chains/port.ts', 'chains/heads.ts', 'bridges/port.ts']
 const evmLibrary = 'ethers'
 const bridgePackages = [evmLibrary, 'lru-cache']
 /** Everything that `workers`, `api` and `cli` are built on. Those three do not import one another. */
@@ -57,26 +57,15 @@ export const rooms: readonly Room[] = [
   { path: 'workflows', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/workflow', '@temporalio/common'] },
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
   { path: 'chains/heads.ts', imports: ['domain', 'chains/port.ts', 'runtime'], packages: [] },
-  { path: 'chains/head-lags.ts', imports: [], packages: [] },
   { path: 'chains/signing-port.ts', imports: ['domain'], packages: [] },
-  { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
-  { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
+  { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts'], packages: [] },
   { path: 'runtime', imports: ['domain'], packages: ['lru-cache', 'node:*'] },
   { path: 'chains/crypto', imports: [], packages: [evmLibrary, 'secp256k1', 'node:*'] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
   {
     path: 'chains/<family>',
-    imports: [
-      'domain',
-      'chains/port.ts',
-      'chains/heads.ts',
-      'chains/head-lags.ts',
-      'chains/signing-port.ts',
-      'chains/crypto',
-      'runtime',
-      'observability',
-    ],
+    imports: ['domain', 'chains/port.ts', 'chains/heads.ts', 'chains/signing-port.ts', 'chains/crypto', 'runtime', 'observability'],
     packages: [evmLibrary, 'lru-cache', 'node:*'],
   },
   {
@@ -133,7 +122,6 @@ export const rooms: readonly Room[] = [
       'temporal',
       'config',
       ...ports,
-      'chains/head-lags.ts',
       'chains/registry.ts',
       'bridges/registry.ts',
       'intake',

@@ -1,9 +1,8 @@
 import { id as topicOf } from 'ethers'
 import type { BlockRef, Log, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { DeliveryLog } from '../kit/find-delivery.ts'
-import { type LogReader, readLogs } from '../kit/logs.ts'
-import type { BlockRange } from '../source-port.ts'
+import { type DeliveryLog, type LogReader, readLogs } from '../kit/logs.ts'
+import type { BlockRange } from '../port.ts'
 import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
 
 export interface TransferEvent {

@@ -1,7 +1,7 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { createBridge, type Served } from '../kit/bridge.ts'
+import { createBridge, type Served } from '../kit/verdict.ts'
 import type { Bridge } from '../port.ts'
-import { type NativeMessage, type NativeRoute, nativeBridge, readMessage, toTransfer } from './message.ts'
+import { nativeBridge, type NativeMessage, type NativeRoute, readMessage, toTransfer } from './message.ts'
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 

@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts'
-import { parseVaa, type Vaa } from '../../domain/vaa.ts'
-import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
+import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
@@ -67,4 +66,51 @@ export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
       message: encodeBase64(bytes),
     }
   }
+}
+
+/** Bridge.sol, parseTransfer and parseTransferWithPayload. Amounts have at most 8 decimals. */
+export interface TokenTransfer {
+  /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
+  readonly kind: 1 | 3
+  readonly amount: bigint
+  /** The token on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`, as in the config. */
+  readonly originToken: string
+  readonly originChain: number
+  /** 64 lower-case hex digits without 0x. */
+  readonly originAddress: string
+  /** 64 lower-case hex digits without 0x. */
+  readonly recipient: string
+  /** Wormhole chain id. */
+  readonly targetChain: number
+  /** u256 in the VAA's units of the token; 0 for kind 3. */
+  readonly fee: bigint
+}
+
+/** kind u8, amount u256, token, its chain u16, recipient, its chain u16, fee u256 or sender. */
+const transferBytes = 133
+
+/** Payload 1 (exactly 133 bytes) or 3 (at least 133 bytes). Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
+export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
+  const kind = payload[0]
+  if (kind !== 1 && kind !== 3) throw new RelayerError('PAYLOAD_KIND', { facts: { kind: kind ?? 'none' } })
+  if (kind === 1 ? payload.length !== transferBytes : payload.length < transferBytes) {
+    throw new RelayerError('PAYLOAD_LENGTH', { facts: { kind, bytes: payload.length } })
+  }
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength)
+  const originAddress = toHex(payload.subarray(33, 65))
+  const originChain = view.getUint16(65)
+  return {
+    kind,
+    amount: uint256(payload, 1),
+    originToken: `${originChain}/${originAddress}`,
+    originChain,
+    originAddress,
+    recipient: toHex(payload.subarray(67, 99)),
+    targetChain: view.getUint16(99),
+    fee: kind === 1 ? uint256(payload, 101) : 0n,
+  }
+}
+
+function uint256(bytes: Uint8Array, at: number): bigint {
+  return BigInt(`0x${toHex(bytes.subarray(at, at + 32))}`)
 }

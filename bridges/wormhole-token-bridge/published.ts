@@ -3,11 +3,10 @@ import type { BlockRef, Chain, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { remember } from '../../runtime/remember.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import type { BlockRange, Published } from '../source-port.ts'
+import type { BlockRange, Published } from '../port.ts'
 import { type LogReader, type LogsAt, readLogs } from '../kit/logs.ts'
 import { coreAbi } from './contracts.ts'
-import { digestOf, wormholeTokenBridge } from './message.ts'
-import { parseTokenTransfer } from './payload.ts'
+import { digestOf, parseTokenTransfer, wormholeTokenBridge } from './message.ts'
 
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 

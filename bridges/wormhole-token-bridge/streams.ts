@@ -1,11 +1,13 @@
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import type { SignedSource } from '../source-port.ts'
+import type { SignedSource } from '../port.ts'
 import { askMostIf, type ContractReader, type Finality, read } from '../kit/contract-reader.ts'
 import { coreAbi, isCompleted } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'
 import { type Emitter, publishedIn, type SourceReader } from './published.ts'
+import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts'
+import { tokenBridgeEmitters } from './emitters.ts'
 
-export interface TokenBridgeSourceOptions extends Emitter {
+interface TokenBridgeSourceOptions extends Emitter {
   readonly chain: SourceReader & { readonly networkId: string }
   readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
   readonly begins: SignedSource['begins']
@@ -45,7 +47,7 @@ export function streamOf(source: ChainName | number, emitter: string): string {
   return `${wormholeTokenBridge}:${source}:${emitter}`
 }
 
-export function createDelivered(targets: TokenBridgeSourceOptions['targets']): SignedSource['delivered'] {
+function createDelivered(targets: TokenBridgeSourceOptions['targets']): SignedSource['delivered'] {
   async function isDelivered({ targetChain, digest }: Pick<Transfer, 'targetChain' | 'digest'>, at: Finality): Promise<boolean> {
     const target = targets.get(targetChain)
     return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
@@ -54,5 +56,66 @@ export function createDelivered(targets: TokenBridgeSourceOptions['targets']): S
     // A delivered number is never started, so others confirm one node's word.
     const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
     return shown.map((delivered) => delivered === true)
+  }
+}
+
+interface EmittersWithoutNode {
+  /** All token bridges of Wormhole's SDK on this network. Absent: none. */
+  readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
+  /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's. */
+  readonly emitters: Readonly<Record<string, string>>
+}
+
+export interface EmitterWithoutNode {
+  /** Wormhole chain id. */
+  readonly emitterChain: number
+  /** 64 lower-case hex digits. */
+  readonly emitter: string
+  readonly sourceChain: ChainName
+}
+
+/** @param own Wormhole chain ids of the config's chains */
+export function emittersWithoutNode(
+  { everySource, emitters }: EmittersWithoutNode,
+  own: ReadonlySet<number>,
+): readonly EmitterWithoutNode[] {
+  const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
+  const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
+  return [...new Map([...known, ...named])]
+    .filter(([chain]) => !own.has(chain))
+    .map(([emitterChain, emitter]) => ({ emitterChain, emitter, sourceChain: unconfiguredSource(emitterChain) }))
+}
+
+interface SourceWithoutNodeOptions extends EmitterWithoutNode, Pick<TokenBridgeSourceOptions, 'targets' | 'maxOpen'> {
+  readonly first?: string | undefined
+}
+
+/** Guardians sign its messages, and only received numbers show how many there are. */
+export function createSourceWithoutNode({
+  emitterChain,
+  emitter,
+  sourceChain,
+  targets,
+  first,
+  maxOpen,
+}: SourceWithoutNodeOptions): SignedSource {
+  return {
+    kind: 'signed',
+    config: {
+      stream: streamOf(sourceChain, emitter),
+      // Without a network id. Emitters of mainnet and testnet differ, except on a few chains.
+      origin: `${sourceChain}/${emitter}`,
+      first: first ?? '0',
+      maxOpen,
+    },
+    bridge: wormholeTokenBridge,
+    sourceChain,
+    emitterChain,
+    emitter,
+    begins: first === undefined ? {} : { first },
+    withoutNode: { judges: [...targets.keys()] },
+    highest: async () => undefined,
+    published: async () => [],
+    delivered: createDelivered(targets),
   }
 }

@@ -2,8 +2,11 @@ import { decodeBase64 } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { type TokenBridgeReads, unregistered } from './contracts.ts'
-import { contractOf, readMessage, type TokenBridgeMessage } from './message.ts'
-import type { TokenTransfer } from './payload.ts'
+import { contractOf, readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
+import type { Intent } from '../../domain/intent.ts'
+import { provedBy, unproved } from '../kit/verdict.ts'
+import { completions, decodeBytesCall, selectorOf } from './calls.ts'
+import { refusals } from './verify.ts'
 
 /** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
 export interface PolicyOptions {
@@ -19,7 +22,7 @@ export interface PolicyOptions {
   readonly calls?: Readonly<Record<string, string>>
 }
 
-export interface ProofOptions {
+interface ProofOptions {
   readonly chain: { readonly name: string }
   /** Wormhole chain id. */
   readonly wormholeChainId: number
@@ -41,7 +44,7 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
   }
 }
 
-export type Proof = ReturnType<typeof createProof>
+type Proof = ReturnType<typeof createProof>
 
 /** All conditions of a delivery. Throws MESSAGE_MISMATCH, as `prove`, and as `checkPolicy`. */
 export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOptions, prove: Proof) {
@@ -79,4 +82,22 @@ function checkPolicy({ assets, minimumFees, calls, isFree }: PolicyOptions, sour
   const minimum = minimumFees?.[originToken] ?? (isFree?.(sourceChain) ? '0' : undefined)
   if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain } })
   if (fee < BigInt(minimum)) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
+}
+
+/** See `Endpoint.proveCall`: one VAA that guardians signed, and a function that delivers its payload. */
+export function createProveCall(tokenBridge: string, calls: PolicyOptions['calls'], prove: Proof) {
+  return async function proveCall({ to, data, value }: Intent): Promise<void> {
+    const contract = to.toLowerCase()
+    const selector = data.slice(0, 10).toLowerCase()
+    const vaa = decodeBytesCall(data)
+    if (value !== '0') throw unproved('It carries coins.', { to, value })
+    if (!vaa) throw unproved('It is no exactly encoded call with one VAA.', { to, selector })
+    const { transfer } = await provedBy(() => prove(vaa), refusals)
+    const { kind } = transfer
+    const recipient = contractOf(transfer.recipient)
+    const call = calls?.[recipient]
+    const redeems = call !== undefined && contract === recipient && selector === selectorOf(call)
+    if (kind === 3 ? redeems : contract === tokenBridge && completions.includes(selector)) return
+    throw unproved('It is not the call that delivers this payload.', { to, selector, kind, recipient })
+  }
 }

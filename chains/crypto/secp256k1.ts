@@ -1,10 +1,103 @@
-import type { Secp256k1 } from './curve.ts'
-import { native } from './native.ts'
-import { pure } from './pure.ts'
+import { addressOfKey, curveOrder, isRecoverable, orderBytes, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
+import { createRequire } from 'node:module'
+import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 
 let chosen: Secp256k1 | undefined
 
 /** The native library where this platform has a working build, else the pure implementation. */
 export function secp256k1(): Secp256k1 {
   return (chosen ??= native() ?? pure())
+}
+
+interface Library {
+  ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { readonly signature: Uint8Array; readonly recid: number }
+  ecdsaRecover(compact: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array
+}
+
+/** Undefined if this platform has no working build. */
+export function native(): Secp256k1 | undefined {
+  try {
+    // The bindings by path: the package's JavaScript fallback is not installed (package.json, overrides).
+    const require = createRequire(import.meta.url)
+    const library = require('secp256k1/bindings') as Library
+    const made = over(library)
+    return isSound(made) ? made : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function over(library: Library): Secp256k1 {
+  return {
+    name: 'native',
+    sign(digest, privateKey) {
+      const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
+      // One signature of 2^127: r is not below the order.
+      if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
+      return { compact, yParity: recid }
+    },
+    recover(digest, compact, yParity) {
+      if (!isRecoverable(digest, compact, yParity)) return undefined
+      try {
+        return addressOfKey(library.ecdsaRecover(compact, yParity, digest, false))
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** RFC 6979 derives its nonce from the digest modulo the order, libsecp256k1 from the raw bytes. */
+function reduced(digest: Uint8Array): Uint8Array {
+  if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
+  return toWord(toNumber(digest) - curveOrder)
+}
+
+/** A signature that the tests compare with the pure implementation. */
+const known = {
+  digest: new Uint8Array(wordBytes).fill(3),
+  key: new Uint8Array(wordBytes).fill(1),
+  address: '0x1a642f0e3c3af545e7acbd38b07251b3990914f1',
+  signature:
+    'd020bd8223bc9d803084ad35b8a93586f087a0d7e22e49f7a14ddeb84b27518f1a511bf8a5ecd88bbf811dc9a12aaacc3a28a7c45cde8b7c7d4e2219d4c45d1a',
+}
+
+/** Tries the build once: a build that signs or recovers wrongly must not be used. */
+function isSound({ sign, recover }: Secp256k1): boolean {
+  const { compact, yParity } = sign(known.digest, known.key)
+  return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address
+}
+
+/** JavaScript (ethers with @noble/curves) for platforms without a native build, about 30 times slower. */
+export function pure(): Secp256k1 {
+  return {
+    name: 'pure',
+    sign(digest, privateKey) {
+      const { r, s, yParity } = signed(digest, privateKey)
+      return { compact: getBytes(r + s.slice(2)), yParity }
+    },
+    recover(digest, compact, yParity) {
+      if (!isRecoverable(digest, compact, yParity)) return undefined
+      const s = toNumber(compact.subarray(wordBytes))
+      // ethers accepts only the lower half of s, ecrecover both: (s, v) and (order - s, 1 - v) are the same signature.
+      const isHigh = s > curveOrder / 2n && s < curveOrder
+      const r = hexlify(compact.subarray(0, wordBytes))
+      const low = hexlify(toWord(isHigh ? curveOrder - s : s))
+      try {
+        const signature = Signature.from({ r, s: low, yParity: (isHigh ? 1 - yParity : yParity) as 0 | 1 })
+        return addressOfKey(getBytes(SigningKey.recoverPublicKey(digest, signature)))
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+function signed(digest: Uint8Array, privateKey: Uint8Array): Signature {
+  try {
+    return new SigningKey(hexlify(privateKey)).sign(digest)
+  } catch {
+    // No cause: it may quote the key.
+    throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
+  }
 }

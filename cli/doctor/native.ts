@@ -1,5 +1,5 @@
 import { createInboundLimits } from '../../bridges/native-bridge/inbound-limits.ts'
-import { highestNonce } from '../../bridges/native-bridge/source.ts'
+import { highestNonce } from '../../bridges/native-bridge/streams.ts'
 import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { Config } from '../../config/schema/schema.ts'

@@ -1,5 +1,5 @@
 import { sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
-import type { EmitterWithoutNode } from '../../bridges/wormhole-token-bridge/without-node.ts'
+import type { EmitterWithoutNode } from '../../bridges/wormhole-token-bridge/streams.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'

@@ -1,5 +1,5 @@
 import { createBridges } from '../../bridges/registry.ts'
-import type { Source } from '../../bridges/source-port.ts'
+import type { Source } from '../../bridges/port.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { commandsOf } from '../../domain/catalogue/cause.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'

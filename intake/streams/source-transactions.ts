@@ -1,7 +1,6 @@
-import type { Bridges } from '../../bridges/port.ts'
+import type { Bridges, Source } from '../../bridges/port.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import type { Source } from '../../bridges/source-port.ts'
 import type { MessagePlace } from '../../temporal/client/transfers/resolve-transfer.ts'
 
 type Chains = ReadonlyMap<ChainName, Pick<Chain, 'receipt'>>

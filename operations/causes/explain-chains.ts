@@ -1,5 +1,4 @@
-import { comparedHeight, lagOf, mostLag } from '../../chains/head-lags.ts'
-import { votersOf } from '../../chains/heads.ts'
+import { comparedHeight, lagOf, mostLag, votersOf } from '../../chains/heads.ts'
 import { ageText } from '../../domain/text/age.ts'
 import type { ChainFacts, Facts, NodeHead, TransferFacts } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createReservedAmounts } from '../../bridges/native-bridge/reserved-amounts.ts'
+import { createReservedAmounts } from '../../bridges/native-bridge/inbound.ts'
 
 describe('amounts that were let through and are not on the chain', () => {
   test('is the sum of what was taken, less what was dropped or has lapsed', () => {

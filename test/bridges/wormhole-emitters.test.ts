@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createBridges, spySources } from '../../bridges/registry.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
-import { emittersWithoutNode } from '../../bridges/wormhole-token-bridge/without-node.ts'
+import { emittersWithoutNode } from '../../bridges/wormhole-token-bridge/streams.ts'
 import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { mainnetVaa } from '../helpers/vaa.ts'
 

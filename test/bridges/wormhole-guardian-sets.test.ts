@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
-import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
+import { createGuardianSets } from '../../bridges/wormhole-token-bridge/verify.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 

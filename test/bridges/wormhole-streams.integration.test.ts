@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SignedSource } from '../../bridges/source-port.ts'
+import type { SignedSource } from '../../bridges/port.ts'
 import type { SourceReader } from '../../bridges/wormhole-token-bridge/published.ts'
 import { createTokenBridgeSource } from '../../bridges/wormhole-token-bridge/streams.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'

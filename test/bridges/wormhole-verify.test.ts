@@ -1,13 +1,12 @@
 import { getBytes, toBeHex, toBigInt } from 'ethers'
 import { describe, expect, test, vi } from 'vitest'
-import type { GuardianSet } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
-import { createVerifier, verifySignatures } from '../../bridges/wormhole-token-bridge/verify.ts'
+import { createVerifier, type GuardianSet, verifySignatures } from '../../bridges/wormhole-token-bridge/verify.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
-import { altered, bytesOf, mainnetGuardians, mainnetVaas, signVaa, type SignOptions } from '../helpers/vaa.ts'
+import { altered, bytesOf, mainnetGuardians, mainnetVaas, type SignOptions, signVaa } from '../helpers/vaa.ts'
 
 const now = 1_700_000_000
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { readBlock } from '../../chains/evm/heads/blocks.ts'
+import { headerHash, readBlock } from '../../chains/evm/heads/blocks.ts'
 import { createHeaderCheck } from '../../chains/evm/heads/header-check.ts'
-import { headerHash } from '../../chains/evm/heads/header-hash.ts'
 
 /** Ethereum's first block. */
 const genesis = {

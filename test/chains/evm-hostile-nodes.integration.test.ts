@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { headerHash } from '../../chains/evm/heads/header-hash.ts'
+import { headerHash } from '../../chains/evm/heads/blocks.ts'
 import type { HeadEvent } from '../../chains/port.ts'
 import { firstOffer } from '../../domain/fees/fees.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'

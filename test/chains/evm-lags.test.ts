@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { comparedHeight, lagOf } from '../../chains/head-lags.ts'
+import { comparedHeight, lagOf } from '../../chains/heads.ts'
 
 const lagsOf = (heights: readonly (number | undefined)[], readers: number, known?: number) =>
   heights.map((height) => lagOf(height, comparedHeight(heights, readers, known)))

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLimiter } from '../../chains/evm/nodes/node-client.ts'
-import { createNodeHealth } from '../../chains/evm/nodes/node-health.ts'
+import { createLimiter, createNodeHealth } from '../../chains/evm/nodes/node-client.ts'
 
 describe('circuit breaker', () => {
   function at() {

@@ -2,7 +2,7 @@ import { AbiCoder } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { readFeeHistory } from '../../chains/evm/fees/fees.ts'
 import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
-import { createRedactor } from '../../chains/evm/nodes/redact.ts'
+import { createRedactor } from '../../chains/evm/nodes/json-rpc.ts'
 import { decodeReason, revertOf, withFactor } from '../../chains/evm/transactions/simulate.ts'
 
 const coder = AbiCoder.defaultAbiCoder()

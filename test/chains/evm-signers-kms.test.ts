@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Signature, Transaction } from 'ethers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readDerSignature } from '../../chains/evm/signers/signature.ts'
+import { readDerSignature } from '../../chains/evm/signers/verified.ts'
 import { createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { signWithRandom, toDer } from '../../lab/devnet/signing/ecdsa.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { windows } from '../../chains/evm/signers/spending-counter.ts'
+import { windows } from '../../chains/evm/signers/spending-log.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { costing, ether, keyWith, noop, self, start, treasury } from '../helpers/limited-key.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'

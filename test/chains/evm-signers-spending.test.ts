@@ -1,7 +1,7 @@
 import { appendFile, chmod, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { SpendingCounter, windows } from '../../chains/evm/signers/spending-counter.ts'
+import { SpendingCounter, windows } from '../../chains/evm/signers/spending-log.ts'
 import { costing, ether, keyWith, start } from '../helpers/limited-key.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { defaultLimits } from '../helpers/signing-policy.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Bridge } from '../../bridges/port.ts'
-import type { BlockRange, PlacedTransfer, ScannedSource } from '../../bridges/source-port.ts'
+import type { BlockRange, Bridge, PlacedTransfer, ScannedSource } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 /** A scanned source on real chains, on which nothing has started yet. */
@@ -18,7 +17,7 @@ export interface ScannedSourceHarness {
 
 const count = 6
 
-/** Obligations of every `scanned` source of bridges/source-port.ts. */
+/** Obligations of every `scanned` source of bridges/port.ts. */
 export function scannedSourceSuite(name: string, start: () => Promise<ScannedSourceHarness>): void {
   describe(`the scanned source of ${name}`, () => {
     let harness: ScannedSourceHarness

@@ -1,6 +1,6 @@
 import { checkpointPlaceOf } from '../../config/data-folder.ts'
 import { spySources, streamNames } from '../../bridges/registry.ts'
-import type { ScannedSource, SignedSource } from '../../bridges/source-port.ts'
+import type { ScannedSource, SignedSource } from '../../bridges/port.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createSpyIntake, type SpyHealth, type SpyIntake, type SpyListener } from '../../intake/spy/spy.ts'

@@ -1,6 +1,6 @@
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
-import type { SignedSource } from '../../bridges/source-port.ts'
+import type { SignedSource } from '../../bridges/port.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type AuditLimits, auditWithin } from '../../intake/streams/audit-limits.ts'

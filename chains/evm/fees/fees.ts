@@ -11,7 +11,6 @@ import { resultsOf } from '../nodes/ask-many.ts'
 import { noAnswer } from '../nodes/ask-one.ts'
 import { isVerdict, type ReadAnswer } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
-import { createUsualFees, historyBlocks } from './usual-fees.ts'
 
 /** chainlink-evm's defaults for Ethereum: 4 blocks of history, percentile 50, a tip of at least 1 wei. */
 const defaults = { blocks: 4, percentile: 50 }
@@ -187,4 +186,39 @@ const withRoom = (fee: bigint) => String((fee * roomPercent + 99n) / 100n)
 function oracleCall(networkId: string, { to, data, value }: Intent) {
   const { unsigned } = encodeTransaction({ networkId, to, data, value, ...stuffing })
   return { to: gasPriceOracle, data: concat([getL1Fee, AbiCoder.defaultAbiCoder().encode(['bytes'], [unsigned])]) }
+}
+
+const gwei = 10n ** 9n
+
+/** The largest history that go-ethereum returns with rewards (eth/gasprice/feehistory.go, MaxBlockHistory). */
+const historyBlocks = 1_024
+/** Sampling interval after that, ms: 1,024 samples are three hours. */
+const sampleEveryMs = 10_000
+const mostSamples = 1_024
+
+/** Cap per unit of gas: `absolute + factor × usual fee`. Ethereum's fee rose twentyfold in three hours a few times. */
+const absolute = 50n * gwei
+const factor = 20n
+
+/** The usual price of gas over hours, and the cap that follows. `now`: ms. */
+function createUsualFees(now: () => number) {
+  let samples: bigint[] = []
+  let sampledAt = -Infinity
+  return {
+    get isSeeded() {
+      return samples.length > 0
+    },
+    seed(baseFees: readonly bigint[]): void {
+      samples = baseFees.slice(-mostSamples)
+    },
+    note(wei: bigint): void {
+      if (now() - sampledAt < sampleEveryMs) return
+      sampledAt = now()
+      samples = [...samples, wei].slice(-mostSamples)
+    },
+    /** Wei per gas where no policy sets a cap. */
+    get cap(): bigint {
+      return absolute + factor * (medianOf(samples) ?? 0n)
+    },
+  }
 }

@@ -1,11 +1,12 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Block } from '../../port.ts'
-import { toBytes, toHash, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import type { ReadAnswer } from '../nodes/node-errors.ts'
 import { resultsOf } from '../nodes/ask-many.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
-import { headerHash } from './header-hash.ts'
+import { keccak256 } from 'ethers'
+import { list, number, string } from '../rlp.ts'
 
 /** A block with the adapter's own fields. */
 export interface EvmBlock extends Block {
@@ -46,7 +47,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
 }
 
 /** Also checks the header. Throws NODE_REFUSED. */
-export function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined): ReadAnswer<EvmBlock | undefined> {
+function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined): ReadAnswer<EvmBlock | undefined> {
   return (value) => {
     const block = readBlockIfAny(value)
     if (!block || !check || check.accepts(block)) return block
@@ -72,4 +73,56 @@ export async function fetchBlockOfAll(
 ): Promise<readonly (EvmBlock | undefined)[]> {
   const { method, params } = blockCall(at)
   return resultsOf(await nodes.askAll(method, params(), readBlockIfAny, isEnough && ((_, answers) => isEnough(resultsOf(answers)))))
+}
+
+type Field = readonly [name: string, kind: 'bytes' | 'number']
+
+/** Fields of every block, by place (yellow paper, 4.4.3). */
+const first: readonly Field[] = [
+  ['parentHash', 'bytes'],
+  ['sha3Uncles', 'bytes'],
+  ['miner', 'bytes'],
+  ['stateRoot', 'bytes'],
+  ['transactionsRoot', 'bytes'],
+  ['receiptsRoot', 'bytes'],
+  ['logsBloom', 'bytes'],
+  ['difficulty', 'number'],
+  ['number', 'number'],
+  ['gasLimit', 'number'],
+  ['gasUsed', 'number'],
+  ['timestamp', 'number'],
+  ['extraData', 'bytes'],
+  ['mixHash', 'bytes'],
+  ['nonce', 'bytes'],
+]
+
+/** Fields appended by forks: EIP-1559, 4895, 4844 (two), 4788, 7685 (go-ethereum core/types/block.go, Header). */
+const later: readonly Field[] = [
+  ['baseFeePerGas', 'number'],
+  ['withdrawalsRoot', 'bytes'],
+  ['blobGasUsed', 'number'],
+  ['excessBlobGas', 'number'],
+  ['parentBeaconBlockRoot', 'bytes'],
+  ['requestsHash', 'bytes'],
+]
+
+/** Undefined if fields are missing or malformed. */
+export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
+  const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
+  try {
+    return keccak256(
+      list(...fields.map(([name, kind]) => (kind === 'bytes' ? string(bytesOf(raw[name], name)) : number(numberOf(raw[name], name))))),
+    )
+  } catch {
+    return undefined
+  }
+}
+
+function bytesOf(value: unknown, what: string): Buffer {
+  return Buffer.from(toBytes(value, what).slice(2), 'hex')
+}
+
+function numberOf(value: unknown, what: string): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw new TypeError(`no valid ${what}`)
+  return BigInt(value)
 }

@@ -1,4 +1,4 @@
-import { longestGap } from '../../head-lags.ts'
+import { longestGap } from '../../heads.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
 import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'

@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../port.ts'
 import type { Nodes } from '../nodes/nodes.ts'
-import { majorityHeight } from '../../head-lags.ts'
+import { majorityHeight } from '../../heads.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 

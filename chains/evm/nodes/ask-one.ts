@@ -1,6 +1,6 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { pause } from '../../../runtime/wait.ts'
-import { mostLag } from '../../head-lags.ts'
+import { mostLag } from '../../heads.ts'
 import type { Call, NodeAnswer } from './ask-many.ts'
 import type { NodeClient } from './node-client.ts'
 import { isVerdict, MalformedAnswer, RpcError } from './node-errors.ts'

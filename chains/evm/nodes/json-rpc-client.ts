@@ -1,10 +1,9 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { AnswerTooLong, type ByteBudget, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../../runtime/http/retry-after.ts'
-import { type Answer, createBatchSize, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
+import { type Answer, createBatchSize, createRedactor, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
 import { createCallMerger, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
-import { createRedactor } from './redact.ts'
 
 /** Calls of this time leave in one request, ms. */
 const stallMs = 5

@@ -1,8 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { computeAddress } from 'ethers'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import { readDerSignature } from './signature.ts'
-import type { Key } from './verified.ts'
+import { type Key, readDerSignature } from './verified.ts'
 
 export interface AwsKmsSpec {
   readonly kind: 'aws-kms'

@@ -1,8 +1,7 @@
 import { computeAddress } from 'ethers'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { AnswerTooLong, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
-import type { SignatureNumbers } from './signature.ts'
-import type { Key } from './verified.ts'
+import type { Key, SignatureNumbers } from './verified.ts'
 
 export interface RemoteSpec {
   readonly kind: 'remote'

@@ -1,9 +1,8 @@
-import type { Signature } from '../../crypto/curve.ts'
+import { curveOrder, type Signature, toWord } from '../../crypto/curve.ts'
 import { secp256k1 } from '../../crypto/secp256k1.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
 import { type EncodedTransaction, encodeTransaction } from '../transactions/encode.ts'
-import { signatureOf, type SignatureNumbers } from './signature.ts'
 
 export interface Key {
   readonly address: string
@@ -43,4 +42,35 @@ function encode(unsigned: UnsignedTransaction, address: string): EncodedTransact
       facts: { address, nonce: unsigned.nonce },
     })
   }
+}
+
+export interface SignatureNumbers {
+  readonly r: bigint
+  readonly s: bigint
+}
+
+/** Low `s` (EIP-2), and recovers to the address. Undefined if there is none. Never throws. */
+function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNumbers): Signature | undefined {
+  if (r < 1n || r >= curveOrder || s < 1n || s >= curveOrder) return undefined
+  const compact = Buffer.concat([toWord(r), toWord(s > curveOrder / 2n ? curveOrder - s : s)])
+  const yParity = ([0, 1] as const).find((parity) => secp256k1().recover(digest, compact, parity) === address)
+  return yParity === undefined ? undefined : { compact, yParity }
+}
+
+/** ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
+export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefined {
+  // At most 72 bytes, so every length is one byte.
+  if (bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) return undefined
+  const r = readInteger(bytes, 2)
+  const s = r && readInteger(bytes, r.end)
+  return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
+}
+
+/** Positive: a zero precedes a first bit that is set. */
+function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
+  const length = bytes[at + 1] ?? 0
+  const end = at + 2 + length
+  const content = bytes.subarray(at + 2, end)
+  if (bytes[at] !== 0x02 || length === 0 || end > bytes.length || (content[0] ?? 0) >= 0x80) return undefined
+  return { value: BigInt(`0x${Buffer.from(content).toString('hex')}`), end }
 }

@@ -1,7 +1,7 @@
 import type { BlockRef, Receipt } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import type { Receipts } from './receipts.ts'
-import { type Due, nothing, type WatchedHash, type WatchState } from './watched-hashes.ts'
+import { type Due, nothing, type WatchedHash, type WatchState } from './inclusions.ts'
 
 /** With fewer cached blocks an unknown hash is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64

@@ -1,4 +1,4 @@
-import type { ScannedSource } from '../../../bridges/source-port.ts'
+import type { ScannedSource } from '../../../bridges/port.ts'
 import type { Chain } from '../../../chains/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'

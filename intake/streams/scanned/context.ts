@@ -1,5 +1,4 @@
-import type { Endpoint } from '../../../bridges/port.ts'
-import type { ScannedSource } from '../../../bridges/source-port.ts'
+import type { Endpoint, ScannedSource } from '../../../bridges/port.ts'
 import type { Chain, Heads } from '../../../chains/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamView } from '../../../domain/stream/stream.ts'

@@ -1,4 +1,4 @@
-import type { Completion } from '../../../bridges/source-port.ts'
+import type { Completion } from '../../../bridges/port.ts'
 import { setOf } from '../../../domain/stream/intervals.ts'
 import type { Step } from '../loop.ts'
 import { finalizedOf, type ScannedContext, viewOf } from './context.ts'

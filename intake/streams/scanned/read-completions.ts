@@ -1,4 +1,4 @@
-import type { Completion } from '../../../bridges/source-port.ts'
+import type { Completion } from '../../../bridges/port.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { nextHead, type ScannedContext } from './context.ts'
 import { halt, haltOnMismatch } from './halt-on-mismatch.ts'

@@ -1,5 +1,5 @@
 import { problemOf } from '../../../observability/severity.ts'
-import type { BlockRange, PlacedTransfer } from '../../../bridges/source-port.ts'
+import type { BlockRange, PlacedTransfer } from '../../../bridges/port.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { hasNumber, setOf } from '../../../domain/stream/intervals.ts'
 import { isStarted, isWanted, room } from '../../../domain/stream/numbers.ts'

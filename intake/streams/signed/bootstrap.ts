@@ -1,4 +1,4 @@
-import type { SignedSource } from '../../../bridges/source-port.ts'
+import type { SignedSource } from '../../../bridges/port.ts'
 import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import type { ChainName } from '../../../domain/transfer/transfer.ts'

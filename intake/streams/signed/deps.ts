@@ -1,5 +1,4 @@
-import type { Bridge } from '../../../bridges/port.ts'
-import type { SignedSource } from '../../../bridges/source-port.ts'
+import type { Bridge, SignedSource } from '../../../bridges/port.ts'
 import type { Chain, Heads } from '../../../chains/port.ts'
 import type { Logger } from '../../../observability/logger.ts'
 import type { Submitter } from '../../submit/submitter.ts'

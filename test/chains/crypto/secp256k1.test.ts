@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { computeAddress, hexlify, recoverAddress, Signature, SigningKey } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { native } from '../../../chains/crypto/native.ts'
+import { native, pure, secp256k1 } from '../../../chains/crypto/secp256k1.ts'
 import { curveOrder, toNumber, toWord } from '../../../chains/crypto/curve.ts'
-import { pure } from '../../../chains/crypto/pure.ts'
-import { secp256k1 } from '../../../chains/crypto/secp256k1.ts'
 
 const [quick, slow] = [native()!, pure()]
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { streamNames } from '../../../bridges/registry.ts'
-import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/without-node.ts'
-import type { SignedSource } from '../../../bridges/source-port.ts'
+import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/streams.ts'
+import type { SignedSource } from '../../../bridges/port.ts'
 import { checkStreams } from '../../../cli/doctor/streams.ts'
 import { parseConfig } from '../../../config/load/load.ts'
 import { viewStream } from '../../../domain/stream/reducer.ts'
@@ -14,7 +14,7 @@ import { createSignedAgent } from '../../../intake/streams/signed/agent.ts'
 import { chainWithoutNode } from '../../../intake/streams/signed/bootstrap.ts'
 import { applyToStream, listStreamNames, queryStream } from '../../../temporal/client/streams/streams.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
-import { startScannedSetting, type ScannedSetting } from './setting.ts'
+import { type ScannedSetting, startScannedSetting } from './setting.ts'
 
 let setting: ScannedSetting
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { ScannedSource } from '../../../bridges/source-port.ts'
+import type { ScannedSource } from '../../../bridges/port.ts'
 import { applyToStream, initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { createFinalityTimes } from '../../../intake/streams/scanned/finality-times.ts'

@@ -1,6 +1,6 @@
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SignedSource } from '../../../bridges/source-port.ts'
+import type { SignedSource } from '../../../bridges/port.ts'
 import { createTokenBridgeSource } from '../../../bridges/wormhole-token-bridge/streams.ts'
 import type { EvmChain } from '../../../chains/evm/index.ts'
 import { silentLogger } from '../../../observability/logger.ts'

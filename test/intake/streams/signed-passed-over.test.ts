@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
-import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/without-node.ts'
+import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/streams.ts'
 import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import { createSpyIntake } from '../../../intake/spy/spy.ts'

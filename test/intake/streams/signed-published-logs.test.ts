@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { BlockRange, Published } from '../../../bridges/source-port.ts'
+import type { BlockRange, Published } from '../../../bridges/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { createPublishedLogs } from '../../../intake/streams/signed/gaps/published-logs.ts'
 

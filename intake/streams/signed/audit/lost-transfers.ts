@@ -1,4 +1,4 @@
-import type { SignedSource } from '../../../../bridges/source-port.ts'
+import type { SignedSource } from '../../../../bridges/port.ts'
 import { limits } from '../../../../domain/stream/gaps.ts'
 import { subtractNumbers, takeNumbers } from '../../../../domain/stream/intervals.ts'
 import { isResolved } from '../../../../domain/stream/numbers.ts'

@@ -1,4 +1,4 @@
-import type { SignedSource } from '../../../../bridges/source-port.ts'
+import type { SignedSource } from '../../../../bridges/port.ts'
 import { toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../../domain/transfer/transfer.ts'
 import type { Logger } from '../../../../observability/logger.ts'

@@ -1,4 +1,4 @@
-import type { Published } from '../../../../bridges/source-port.ts'
+import type { Published } from '../../../../bridges/port.ts'
 import { hasGap } from '../../../../domain/stream/gaps.ts'
 import type { Gap, RequestOf } from '../../../../domain/stream/stream.ts'
 import type { SignedDeps } from '../deps.ts'

@@ -1,4 +1,4 @@
-import type { SignedSource } from '../../../../bridges/source-port.ts'
+import type { SignedSource } from '../../../../bridges/port.ts'
 import { type RelayerError, toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../../domain/transfer/transfer.ts'
 

@@ -2,10 +2,9 @@ import { type ErrorCode, type RelayerError, toRelayerError } from '../../../../d
 import type { ChainName, Transfer } from '../../../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../../../domain/vaa.ts'
 import type { SubmitResult } from '../../../submit/submitter.ts'
-import type { Verdict } from '../../../../bridges/port.ts'
-import type { SignedSource } from '../../../../bridges/source-port.ts'
+import type { SignedSource, Verdict } from '../../../../bridges/port.ts'
 import type { NumberStatus } from '../../number-status.ts'
-import { type BlockedTransfer, blockedBy } from './delayed-messages.ts'
+import { blockedBy, type BlockedTransfer } from './delayed-messages.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from '../deps.ts'
 

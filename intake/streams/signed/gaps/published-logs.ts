@@ -1,4 +1,4 @@
-import type { Published, SignedSource } from '../../../../bridges/source-port.ts'
+import type { Published, SignedSource } from '../../../../bridges/port.ts'
 import { toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import { addInterval, type IntervalSet, missingBetween } from '../../../../domain/stream/intervals.ts'
 import { boundedMap } from '../../../../runtime/bounded-map.ts'
