@@ -1,6 +1,5 @@
 import { createArchiveStore } from '../../operations/archive/create-store.ts'
-import { type Freshness, freshnessOf } from '../../operations/archive/freshness.ts'
-import { readProgress } from '../../operations/archive/transfers.ts'
+import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { withTemporalClient } from '../../temporal/client/connection/connect.ts'

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
-import { orderSchema } from './ended-schema.ts'
+import { orderSchema } from './records.ts'
 import type { ArchiveStore } from './store.ts'
 import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
 
@@ -49,11 +50,8 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
-  const days = new Map<string, OrderRecord[]>()
-  for (const record of records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
-    const day = record.at.slice(0, 10)
-    days.set(day, [...(days.get(day) ?? []), record])
-  }
+  const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -127,14 +125,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
       return []
     }
     const { kind, by, reason, at, facts, times } = read.data
-    return [
-      {
-        ...{ version: 1 as const, at: new Date(at).toISOString(), subject, id, kind, by, reason },
-        ...(facts && { facts }),
-        ...(times !== undefined && { times }),
-        ...(one.order && { order: one.order }),
-      },
-    ]
+    return [{ version: 1 as const, at, subject, id, kind, by, reason, facts, times, order: one.order }]
   })
 }
 

@@ -1,10 +1,96 @@
-import type { GivenOrder } from '../../domain/order.ts'
-import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
+import { z } from 'zod'
+import { orderOf } from '../../domain/order.ts'
+import { isOutcome, type Transfer, transferStates } from '../../domain/transfer/transfer.ts'
 import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
-import { type EndedStatus, readStatus, readTransferInput } from './ended-schema.ts'
+
+// Anybody with access to Temporal can end a run with anything: other shapes count as absent.
+
+/** From ms since the epoch, of this century: strangers choose times, and each day has a file. */
+const isoTime = z
+  .number()
+  .min(Date.UTC(2020))
+  .lt(Date.UTC(2100))
+  .transform((ms) => new Date(ms).toISOString())
+
+export const orderSchema = z.object({
+  kind: z.string(),
+  by: z.string(),
+  reason: z.string(),
+  at: isoTime,
+  facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  times: z.number().optional(),
+})
+
+const attemptSchema = z
+  .object({ kind: z.string(), hash: z.string(), maxFee: z.string(), tip: z.string(), fate: z.string() })
+  .transform(({ kind, hash, maxFee, tip, fate }) => ({ kind, hash, maxFeePerGasWei: maxFee, maxPriorityFeePerGasWei: tip, fate }))
+
+/** `TransferTransaction` (domain/transfer/attempts.ts). Without a hash: no process reported it. */
+const transactionSchema = z
+  .object({
+    ...{ lane: z.string(), nonce: z.number(), round: z.number(), kind: z.string(), fate: z.string() },
+    hash: z.string().optional(),
+    ...{ maxFee: z.string(), tip: z.string(), gasPaid: z.string().optional() },
+    at: isoTime.optional(),
+  })
+  .transform(({ maxFee, tip, gasPaid, at, ...rest }) => ({
+    ...rest,
+    ...{ maxFeePerGasWei: maxFee, maxPriorityFeePerGasWei: tip, gasPaidWei: gasPaid, at },
+  }))
+const entrySchema = z.object({ at: isoTime, state: z.string(), note: z.string() })
+
+const text = z.string().optional().catch(undefined)
+const count = z.number().optional().catch(undefined)
+
+/** Without entries of another shape. */
+function listOf<Entry>(schema: z.ZodType<Entry>) {
+  const kept = (entries: unknown[]) => entries.flatMap((one) => schema.safeParse(one).data ?? [])
+  return z.array(z.unknown()).transform(kept).optional().catch(undefined)
+}
+
+const deliverySchema = z
+  .object({ by: text, ours: z.boolean(), txHash: text, blockHeight: count, blockHash: text, gasPaid: text })
+  .transform(({ gasPaid, ...rest }) => ({ ...rest, gasPaidWei: gasPaid }))
+
+const lists = {
+  /** Signed for its last nonce, the oldest first. */
+  tried: listOf(attemptSchema),
+  /** The newest 48 in all rounds and lanes. */
+  transactions: listOf(transactionSchema),
+  /** The newest 32 orders. */
+  orders: listOf(orderSchema),
+  timeline: listOf(entrySchema),
+}
+
+const statusSchema = z.object({
+  state: z.enum(transferStates).refine(isOutcome),
+  code: text,
+  reason: text,
+  cancelledBy: z
+    .record(z.string(), z.unknown())
+    .transform((given) => orderOf(given))
+    .optional()
+    .catch(undefined),
+  delivery: deliverySchema.optional().catch(undefined),
+  ...{ lane: text, nonce: count, batch: text, rounds: count },
+  ...lists,
+})
+
+const transferSchema = z.looseObject({
+  bridge: z.string(),
+  sourceChain: z.string(),
+  sourceId: z.string(),
+  targetChain: z.string(),
+  emitter: z.string(),
+  sequence: z.string(),
+  digest: z.string(),
+  message: z.string(),
+}) satisfies z.ZodType<Transfer>
+
+type Ended = z.infer<typeof statusSchema>
 
 /** A closed run. Amounts are decimal strings with the unit in the field's name; times are ISO 8601. */
-export interface TransferRecord {
+export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> {
   /** An added field does not change it. */
   readonly version: 1
   /** Workflow id: it may have several runs. */
@@ -17,40 +103,8 @@ export interface TransferRecord {
   /** Message (base64) and its fields. Absent: the run's input is no transfer. */
   readonly transfer?: Transfer
   /** delivered, rejected, declined or cancelled. Absent: the run has none. */
-  readonly outcome?: string
-  readonly code?: string
-  readonly reason?: string
-  readonly cancelledBy?: { readonly by: string; readonly reason: string }
-  readonly delivery?: Omit<Delivery, 'gasPaid'> & { readonly gasPaidWei?: string }
-  readonly lane?: string
-  readonly nonce?: number
-  readonly batch?: string
-  readonly rounds?: number
-  /** Signed for its last nonce, the oldest first. */
-  readonly attempts?: readonly {
-    readonly kind: string
-    readonly hash: string
-    readonly maxFeePerGasWei: string
-    readonly maxPriorityFeePerGasWei: string
-    readonly fate: string
-  }[]
-  /** The newest 48 in all rounds and lanes. */
-  readonly transactions?: readonly {
-    readonly lane: string
-    readonly nonce: number
-    readonly round: number
-    readonly kind: string
-    /** Absent: no process reported it. */
-    readonly hash?: string
-    readonly maxFeePerGasWei: string
-    readonly maxPriorityFeePerGasWei: string
-    readonly fate: string
-    readonly gasPaidWei?: string
-    readonly at?: string
-  }[]
-  /** The newest 32 orders. */
-  readonly orders?: readonly (Omit<GivenOrder, 'at'> & { readonly at: string })[]
-  readonly timeline?: readonly { readonly at: string; readonly state: string; readonly note: string }[]
+  readonly outcome?: Ended['state']
+  readonly attempts?: Ended['tried']
   /** A code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
   readonly unreadable?: string
   /** Somebody else than Portage wrote its result. */
@@ -68,14 +122,14 @@ const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
   const { workflowId: id, runId, execution, startedAt, closedAt } = run
-  const transfer = readTransferInput(ended.transfer)
-  const status = readStatus(ended.result)
+  const transfer = transferSchema.safeParse(ended.transfer).data
+  const outcome = outcomeOf(ended.result)
   const record: TransferRecord = {
     ...{ version: 1, id, runId, execution, startedAt, closedAt },
     ...(transfer && { transfer }),
-    ...(status && outcomeOf(status)),
+    ...outcome,
     ...(ended.unreadable !== undefined && { unreadable: ended.unreadable }),
-    ...(execution === 'COMPLETED' && !status && ended.unreadable === undefined && { invalid: true as const }),
+    ...(execution === 'COMPLETED' && !outcome && ended.unreadable === undefined && { invalid: true as const }),
   }
   return JSON.stringify(record).length <= longestRecord ? record : shortRecord(record)
 }
@@ -91,10 +145,7 @@ export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return {
     ...{ version: 1, id, runId, execution, startedAt, closedAt },
-    ...(outcome !== undefined && { outcome }),
-    ...(unreadable !== undefined && { unreadable }),
-    ...(invalid && { invalid }),
-    shortened: true,
+    ...{ outcome, unreadable, invalid, shortened: true },
   }
 }
 
@@ -103,58 +154,17 @@ export function isUnreadable({ unreadable }: TransferRecord): boolean {
   return unreadable !== undefined
 }
 
-function outcomeOf(status: EndedStatus): Partial<TransferRecord> {
-  const { state, code, reason, cancelledBy, delivery, lane, nonce, batch, rounds, tried, transactions, orders, timeline, dropped } = status
-  return {
-    outcome: state,
-    ...(code !== undefined && { code }),
-    ...(reason !== undefined && { reason }),
-    ...(cancelledBy && { cancelledBy }),
-    ...(delivery && { delivery: deliveryOf(delivery) }),
-    ...(lane !== undefined && { lane }),
-    ...(nonce !== undefined && { nonce }),
-    ...(batch !== undefined && { batch }),
-    ...(rounds !== undefined && { rounds }),
-    ...(tried && {
-      attempts: tried.map(({ kind, hash, maxFee, tip, fate }) => ({
-        kind,
-        hash,
-        maxFeePerGasWei: maxFee,
-        maxPriorityFeePerGasWei: tip,
-        fate,
-      })),
-    }),
-    ...(transactions && { transactions: transactions.map(transactionOf) }),
-    ...(orders && { orders: orders.map((order) => ({ ...order, at: timeOf(order.at) })) }),
-    ...(timeline && { timeline: timeline.map(({ at, state: then, note }) => ({ at: timeOf(at), state: then, note })) }),
-    ...(dropped > 0 && { dropped }),
-  }
-}
-
-function deliveryOf({ gasPaid, ...rest }: Delivery): NonNullable<TransferRecord['delivery']> {
-  return { ...rest, ...(gasPaid !== undefined && { gasPaidWei: gasPaid }) }
-}
-
-function transactionOf({
-  maxFee,
-  tip,
-  gasPaid,
-  at,
-  hash,
-  ...rest
-}: NonNullable<EndedStatus['transactions']>[number]): NonNullable<TransferRecord['transactions']>[number] {
-  return {
-    ...rest,
-    ...(hash !== undefined && { hash }),
-    maxFeePerGasWei: maxFee,
-    maxPriorityFeePerGasWei: tip,
-    ...(gasPaid !== undefined && { gasPaidWei: gasPaid }),
-    ...(at !== undefined && { at: timeOf(at) }),
-  }
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString()
+/** Undefined: not the result of a transfer. */
+function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
+  const { data } = statusSchema.safeParse(given)
+  if (!data) return undefined
+  const { state: outcome, tried: attempts, transactions, orders, timeline, ...rest } = data
+  const lengthOf = (list: unknown) => (Array.isArray(list) ? list.length : 0)
+  const dropped = (Object.keys(lists) as (keyof typeof lists)[]).reduce(
+    (sum, name) => sum + lengthOf((given as Ended)[name]) - lengthOf(data[name]),
+    0,
+  )
+  return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
 /** Also runs that were unreadable before and are not now. */

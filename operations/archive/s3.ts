@@ -104,32 +104,27 @@ async function createSigner(region: string) {
 
 /** In the signer's form. */
 class Sha256 {
-  readonly #secret: string | Uint8Array | undefined
-  #hash: Hash | Hmac
+  readonly #hash: Hash | Hmac
 
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#secret = typeof secret === 'string' || secret === undefined ? secret : bytesOf(secret)
-    this.#hash = this.#fresh()
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret))
   }
 
   update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(typeof data === 'string' ? data : bytesOf(data))
+    this.#hash.update(bytesOf(data))
   }
 
   async digest(): Promise<Uint8Array> {
     return new Uint8Array(this.#hash.digest())
   }
 
-  reset(): void {
-    this.#hash = this.#fresh()
-  }
-
-  #fresh(): Hash | Hmac {
-    return this.#secret === undefined ? createHash('sha256') : createHmac('sha256', this.#secret)
+  reset(): never {
+    throw new Error('The signer makes a new hash instead.')
   }
 }
 
-function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
+function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
+  if (typeof data === 'string') return Buffer.from(data)
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 

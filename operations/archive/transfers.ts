@@ -1,3 +1,4 @@
+import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type ClosedRun, listClosedRuns, readClosedRun } from '../../temporal/client/transfers/closed-runs.ts'
@@ -6,20 +7,31 @@ import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord }
 import type { ArchiveStore } from './store.ts'
 import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
 
+const hourMs = 3_600_000
 /** ms. Transfers that closed in it share a text. */
 const sliceMs = 10 * 60_000
 /** ms, at most, until a closed run is listed. */
 const listLagMs = 2 * 60_000
 /** ms. Each pass begins this long before the archive's end, for runs listed late. */
-const overlapMs = 60 * 60_000
+const overlapMs = hourMs
 /** ms, of one query to the list: the server allows ten per second. */
-const listedMs = 60 * 60_000
+const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
 
 export interface ArchiveProgress {
   /** ISO 8601: every run that closed before is archived. */
   readonly through: string
+}
+
+/** How much of Temporal's retention has passed since the archive's end. */
+export interface Freshness {
+  /** ISO 8601; absent: nothing is archived. */
+  readonly through?: string
+  readonly behindHours: number
+  readonly retentionHours: number
+  /** `late`: half of the retention has passed. `losing`: nine tenths; transfers may soon be lost. */
+  readonly state: 'fresh' | 'late' | 'losing'
 }
 
 export interface ArchivePass extends Partial<ArchiveProgress> {
@@ -67,7 +79,7 @@ export async function archiveTransfers(
     const until = Math.min(at + listedMs, end)
     const runs = await listClosedRuns(client, at, until)
     found += runs.length
-    for (const [slice, ofSlice] of bySlice(runs)) {
+    for (const [slice, ofSlice] of groupBy(runs, ({ closedAt }) => sliceOf(Date.parse(closedAt)))) {
       const written = await addToSlice(client, store, slice, ofSlice)
       added += written.added
       unreadable += written.unreadable
@@ -77,17 +89,6 @@ export async function archiveTransfers(
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
   return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, unreadable, orders }
-}
-
-function bySlice(runs: readonly ClosedRun[]): Map<number, ClosedRun[]> {
-  const slices = new Map<number, ClosedRun[]>()
-  for (const run of runs) {
-    const slice = sliceOf(Date.parse(run.closedAt))
-    const found = slices.get(slice)
-    if (found) found.push(run)
-    else slices.set(slice, [run])
-  }
-  return slices
 }
 
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly ClosedRun[]) {
@@ -110,6 +111,18 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
     })
   }
   return { records: [...archived, ...added], added: added.length, unreadable: records.filter(isUnreadable).length }
+}
+
+/** @param progress undefined: nothing is archived; the oldest run may be near its end */
+export function freshnessOf(progress: ArchiveProgress | undefined, retentionHours: number, now: number): Freshness {
+  const behindHours = progress ? Math.max(0, now - Date.parse(progress.through)) / hourMs : retentionHours
+  const share = behindHours / retentionHours
+  return {
+    ...(progress && { through: progress.through }),
+    behindHours: Math.round(behindHours * 100) / 100,
+    retentionHours,
+    state: share >= 0.9 ? 'losing' : share >= 0.5 ? 'late' : 'fresh',
+  }
 }
 
 function ordersOf({ id, orders = [] }: TransferRecord): KeptOrders[] {

@@ -1,15 +1,16 @@
+import { Client, credentials } from '@grpc/grpc-js'
+import { spySources } from '../../bridges/registry.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { type Cause, isStuck } from '../../domain/catalogue/cause.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import type { SpyHealth } from '../../intake/spy/spy.ts'
+import { redactText } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { explain } from './explain.ts'
-import type { Read } from './facts.ts'
+import { limits, read, type Read, type SpyFacts } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
-import { probeSpies } from './probe-spy.ts'
-import { limits, read } from './read.ts'
 import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.ts'
 
 export interface CausesOptions {
@@ -32,19 +33,46 @@ export interface CauseReport {
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()
-  const problem = temporal instanceof RelayerError ? Promise.resolve(temporal) : temporalProblem(temporal)
-  const settings = problem.then((error): Promise<Read<Settings>> | Read<Settings> => {
-    if (temporal instanceof RelayerError) return { asOf: at, error: temporal }
-    return error ? { asOf: Date.now(), error } : read(limits.temporalMs + 500, () => readSettings(temporal))
-  })
+  // Or the reason why it does not answer.
+  const answering =
+    temporal instanceof RelayerError ? Promise.resolve(temporal) : temporalProblem(temporal).then((problem) => problem ?? temporal)
+  const settings = answering.then((client): Promise<Read<Settings>> | Read<Settings> =>
+    client instanceof RelayerError ? { asOf: Date.now(), error: client } : read(limits.temporalMs + 500, () => readSettings(client)),
+  )
   const [facts, chains, spies] = await Promise.all([
-    problem.then((error) => {
-      if (temporal instanceof RelayerError) return withoutTemporal(temporal)
-      return error ? withoutTemporal(error) : readTemporal(temporal, config, settings)
-    }),
+    answering.then((client) => (client instanceof RelayerError ? withoutTemporal(client) : readTemporal(client, config, settings))),
     probeChains(options, settings),
     probeSpies(config, options.spies),
   ])
   const causes = explain({ at: Date.now(), ...facts, chains, spies }, config)
   return { asOf: new Date(at).toISOString(), stuck: isStuck(causes), causes }
+}
+
+/** By subscription, else by a connection. Never throws. */
+function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
+  const healths = own?.() ?? []
+  return Promise.all(
+    spySources(config).map(async ({ address, bridge }): Promise<SpyFacts> => {
+      const health = healths.find((one) => one.address === address)
+      if (!health) return { address, bridge, kept: 0, unknownSets: 0, ...(await reach(address)), asOf: Date.now() }
+      const { connected, paused, problem, kept, unknownSets } = health
+      const why = paused ? `it is not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
+      return { address, bridge, kept, unknownSets, ...(why !== undefined && { problem: redactText(why) }), asOf: Date.now() }
+    }),
+  )
+}
+
+/** A subscription would use up a place at the spy. */
+async function reach(address: string): Promise<Pick<SpyFacts, 'problem'>> {
+  const client = new Client(address, credentials.createInsecure())
+  try {
+    await new Promise<void>((resolve, reject) => {
+      client.waitForReady(Date.now() + limits.spyMs, (error) => (error ? reject(error) : resolve()))
+    })
+    return {}
+  } catch {
+    return { problem: 'it cannot be reached from here' }
+  } finally {
+    client.close()
+  }
 }

@@ -1,8 +1,7 @@
 import { comparedHeight, lagOf, mostLag, votersOf } from '../../chains/heads.ts'
 import { ageText } from '../../domain/text/age.ts'
-import type { ChainFacts, Facts, NodeHead, TransferFacts } from './facts.ts'
+import { type ChainFacts, errorOf, type Facts, headsOf, type NodeHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
-import { errorOf, headsOf, valueOf } from './read.ts'
 
 /** Age of the head: this many block times, and this, ms. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const

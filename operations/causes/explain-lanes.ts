@@ -9,9 +9,8 @@ import type { LaneState } from '../../domain/lane/lane.ts'
 import type { ClosedFor } from '../../domain/lane/messages.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import { view } from '../../domain/lane/view.ts'
-import type { ChainFacts, Facts, LaneFacts, TransferFacts } from './facts.ts'
+import { type ChainFacts, errorOf, type Facts, headsOf, type LaneFacts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
-import { errorOf, headsOf, valueOf } from './read.ts'
 
 /** Blocks without being mined: by then the fee was raised several times. */
 const stuckBlocks = 30

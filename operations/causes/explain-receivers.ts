@@ -1,7 +1,6 @@
 import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts'
-import type { Facts, ReceiverFacts } from './facts.ts'
+import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
-import { errorOf, valueOf } from './read.ts'
 
 /** ms: the polling process was killed if steps wait this long. */
 const untakenMs = 8_000

@@ -1,11 +1,11 @@
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { StreamName } from '../../domain/stream/stream-names.ts'
-import type { Gap, GapState, StreamState } from '../../domain/stream/stream.ts'
+import { groupBy } from '../../domain/group-by.ts'
+import type { GapState, StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { sourceOf } from '../../intake/streams/reports.ts'
-import type { ChainFacts, Facts, StreamFacts } from './facts.ts'
+import { type ChainFacts, errorOf, type Facts, headsOf, type StreamFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
-import { errorOf, headsOf, valueOf } from './read.ts'
 
 /** Behind the final head: more blocks, and more ms. */
 const lagging = { blocks: 20, ms: 60_000 } as const
@@ -47,7 +47,7 @@ export function explainStreams(
       return errorOf(state) && ledger.answered > 0 ? [{ row: 'STREAM_UNREACHABLE', ...of, what: 'The stream does not answer.' }] : []
     const found = [
       ...alarmsOf(known),
-      ...withoutSourceOf(stream, configured),
+      ...(configured.some(({ name }) => name === stream) ? [] : [withoutSource]),
       ...waitsOf(known, at),
       ...lagOf(one, known, chains),
       ...gapsOf(known, at),
@@ -57,6 +57,8 @@ export function explainStreams(
 }
 
 type Part = Omit<Finding, 'where' | 'asOf'>
+
+const withoutSource: Part = { row: 'STREAM_WITHOUT_SOURCE', what: 'The config has no source for this stream.' }
 
 function alarmsOf({ fork, vanished, distrusted, unknownCompletions }: StreamState): Part[] {
   const parts: Part[] = []
@@ -81,11 +83,6 @@ function alarmsOf({ fork, vanished, distrusted, unknownCompletions }: StreamStat
   return parts
 }
 
-function withoutSourceOf(stream: string, configured: Parameters<typeof explainStreams>[1]): Part[] {
-  if (configured.some(({ name }) => name === stream)) return []
-  return [{ row: 'STREAM_WITHOUT_SOURCE', what: 'The config has no source for this stream.' }]
-}
-
 function waitsOf(state: StreamState, at: number): Part[] {
   const { paused } = state
   if (paused) return [{ row: 'STREAM_PAUSED', since: paused.at, what: `The stream is paused by ${paused.by}: ${paused.reason}` }]
@@ -108,26 +105,19 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
 }
 
 function gapsOf({ gaps }: StreamState, at: number): Part[] {
-  const groups = new Map<string, Gap[]>()
-  for (const gap of gaps) {
-    if (at - gap.at < youngMs && gap.state !== 'unstarted') continue
-    const key = JSON.stringify([gap.state, gap.code, gap.chain])
-    groups.set(key, [...(groups.get(key) ?? []), gap])
-  }
-  return [...groups.values()].map((group): Part => {
-    const [{ state, from, code, chain }] = group as [Gap]
+  const shown = gaps.filter((gap) => at - gap.at >= youngMs || gap.state === 'unstarted')
+  return [...groupBy(shown, ({ state, code, chain }) => JSON.stringify([state, code, chain])).values()].map((group): Part => {
+    const [{ state, from, code, chain }] = group
     const count = group.reduce((total, one) => total + Number(BigInt(one.to) - BigInt(one.from) + 1n), 0)
     const oldest = Math.min(...group.map((one) => one.at))
-    const numbers = { count, oldest, examples: group.map((one) => one.from) }
     const why = code === undefined ? '' : `: ${code}${chain === undefined ? '' : ` (${chain})`}`
-    const row = code === 'GUARDIAN_SET_UNKNOWN' ? code : gapRows[state]
-    const part = {
-      row,
+    return {
+      row: code === 'GUARDIAN_SET_UNKNOWN' ? code : gapRows[state],
       since: oldest,
       what: `${count} ${count === 1 ? 'number' : 'numbers'} ${gapTexts[state]}${why}.`,
-      numbers,
+      numbers: { count, oldest, examples: group.map((one) => one.from) },
       values: { number: from },
+      partOf: chain === undefined ? undefined : { rows: chainRows, id: chain },
     }
-    return chain === undefined ? part : { ...part, partOf: { rows: chainRows, id: chain } }
   })
 }

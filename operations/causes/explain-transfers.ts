@@ -1,4 +1,5 @@
 import { causeCatalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
@@ -17,17 +18,11 @@ export function explainTransfers(
   explained: (transfer: TransferFacts) => boolean,
 ): Finding[] {
   const left = transfers.filter((transfer) => !explained(transfer))
-  const groups = groupBy(
-    left.filter(({ state, code }) => state === 'parked' || state === 'waiting' || isBug(code)),
-    keyOf,
-  )
-  const slow = groupBy(
-    left.filter((transfer) => isSlow(transfer, at) && !isBug(transfer.code)),
-    ({ state, targetChain }) => JSON.stringify([state, targetChain]),
-  )
+  const held = left.filter(({ state, code }) => state === 'parked' || state === 'waiting' || isBug(code))
+  const slow = left.filter((transfer) => isSlow(transfer, at) && !isBug(transfer.code))
   return [
-    ...groups.map((group) => explainGroup(group, at)),
-    ...slow.map((group) => explainSlow(group, at)),
+    ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at)),
+    ...[...groupBy(slow, slowKeyOf).values()].map((group) => explainSlow(group, at)),
     ...explainDenied(declined, settings, at),
   ]
 }
@@ -40,16 +35,14 @@ function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts)
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
 }
 
-function groupBy(transfers: readonly TransferFacts[], key: (transfer: TransferFacts) => string): TransferFacts[][] {
-  const groups = new Map<string, TransferFacts[]>()
-  for (const transfer of transfers) groups.set(key(transfer), [...(groups.get(key(transfer)) ?? []), transfer])
-  return [...groups.values()]
+function slowKeyOf({ state, targetChain }: TransferFacts): string {
+  return JSON.stringify([state, targetChain])
 }
 
 const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }
 
-function explainGroup(group: readonly TransferFacts[], at: number): Finding {
-  const [first] = group as [TransferFacts]
+function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: number): Finding {
+  const [first] = group
   const { state, code, bridge, sourceChain, targetChain } = first
   const isOwn = isCauseCode(code) && causeCatalogue[code].severity === 'transfers'
   const row = isOwn ? code : state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT'
@@ -79,8 +72,8 @@ function isSlow({ state, inStateSince }: TransferFacts, at: number): boolean {
   return usual !== undefined && inStateSince !== undefined && at - inStateSince > usual
 }
 
-function explainSlow(group: readonly TransferFacts[], at: number): Finding {
-  const [{ state, targetChain, failure }] = group as [TransferFacts]
+function explainSlow(group: readonly [TransferFacts, ...TransferFacts[]], at: number): Finding {
+  const [{ state, targetChain, failure }] = group
   return {
     row: 'TRANSFERS_SLOW',
     what: `To ${targetChain}, in the state ${state} for long${failure === undefined ? '' : `: ${failure}`}`,

@@ -2,16 +2,15 @@ import { configuredStreams } from '../../bridges/registry.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { haltOf, type HaltScope } from '../../domain/settings/settings.ts'
+import { shortStream } from '../../domain/text/short-id.ts'
 import { haltScopeText } from '../orders/scope-text.ts'
 import { explainChains } from './explain-chains.ts'
 import { explainLanes } from './explain-lanes.ts'
 import { explainReceivers } from './explain-receivers.ts'
-import { explainSpies } from './explain-spies.ts'
 import { explainStreams } from './explain-streams.ts'
 import { explainTransfers } from './explain-transfers.ts'
-import type { Facts, ServedFacts, TransferFacts } from './facts.ts'
+import { errorOf, type Facts, type ServedFacts, type TransferFacts, valueOf, type SpyFacts } from './facts.ts'
 import { type Finding, goesOn, joined, ranked } from './finding.ts'
-import { errorOf, valueOf } from './read.ts'
 
 /** The most harmful first. Pure. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
@@ -117,6 +116,36 @@ function explainFailing({ failing, at }: Facts): Finding[] {
     values: { workflow },
     holds: ({ workflowId }) => workflowId === workflow,
   }))
+}
+
+/** The findings about guardian spies, one row for each reason of each spy. */
+function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Finding[] {
+  return spies.flatMap((spy): Finding[] => {
+    const { address, problem, asOf, unknownSets } = spy
+    const where = { kind: 'spy', id: address } as const
+    // A spy that is away is not also silent.
+    const found: Finding[] =
+      problem === undefined
+        ? explainSilence(spy, streams)
+        : [{ row: 'SPY_UNAVAILABLE', what: `The guardian spy ${address}: ${problem}`, where, asOf }]
+    if (unknownSets === 0) return found
+    const what = `Messages from the spy that are signed by a guardian set which is not known yet: ${unknownSets}.`
+    return [...found, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
+  })
+}
+
+/** Silent if two messages came from elsewhere, none from the spy since the first: one may be lost. */
+function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
+  const silent = streams.flatMap(({ stream, state }) => {
+    const missed = valueOf(state)?.missedBySpy
+    return missed && missed.from !== missed.to && stream.startsWith(`${bridge}:`) ? [{ stream, asOf: state.asOf, ...missed }] : []
+  })
+  const [first] = silent.toSorted((a, b) => a.since - b.since)
+  if (!first) return []
+  const { stream, from, to, since } = first
+  const more = silent.length === 1 ? '' : `. The same holds for ${silent.length - 1} more streams`
+  const what = `The guardian spy ${address} is connected and sent none of the messages ${from} and ${to} of ${shortStream(stream)}, which the guardians have signed${more}.`
+  return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
 }
 
 function explainUnread({ unread, settings, ledger }: Facts): Finding[] {

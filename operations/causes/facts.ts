@@ -1,4 +1,4 @@
-import type { RelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import type { NotifierState } from '../../domain/notification/notifier.ts'
@@ -7,6 +7,7 @@ import type { StreamState } from '../../domain/stream/stream.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { OpenTransfer } from '../../temporal/client/transfers/open-transfers.ts'
 import type { QueueState } from '../../temporal/client/visibility/task-queues.ts'
+import { within } from '../../runtime/wait.ts'
 
 // All times are ms since the epoch.
 
@@ -113,4 +114,32 @@ export interface Facts {
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
   readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
+}
+
+/** ms. All are read at once: the longest bounds the answer. */
+export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
+
+/** An error or a timeout is an answer, too. Never throws. */
+export async function read<Value>(limitMs: number, ask: () => Promise<Value>): Promise<Read<Value>> {
+  const late = () => {
+    throw new RelayerError('INTERNAL', { detail: `no answer within ${limitMs / 1_000} s` })
+  }
+  try {
+    const value = await within(limitMs, ask(), late)
+    return { asOf: Date.now(), value }
+  } catch (error) {
+    return { asOf: Date.now(), error: toRelayerError(error) }
+  }
+}
+
+export function valueOf<Value>(answer: Read<Value> | undefined): Value | undefined {
+  return answer && 'value' in answer ? answer.value : undefined
+}
+
+export function errorOf(answer: Read<unknown> | undefined): RelayerError | undefined {
+  return answer && 'error' in answer ? answer.error : undefined
+}
+
+export function headsOf(chain: ChainFacts | undefined): NodeHead[] {
+  return (chain?.nodes ?? []).flatMap(({ head }) => valueOf(head) ?? [])
 }

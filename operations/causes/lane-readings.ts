@@ -4,9 +4,8 @@ import { laneAddress } from '../../domain/lane/lane-id.ts'
 import { type LaneReport, listLanes } from '../../lanes/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
-import type { ChainFacts } from './facts.ts'
+import { type ChainFacts, limits, read, valueOf } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
-import { limits, read, valueOf } from './read.ts'
 
 export interface LaneReading extends LaneReport {
   /** ISO 8601: of a node just now, else of the ledger. */

@@ -4,8 +4,7 @@ import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange, Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import type { ChainFacts, NodeFacts, NodeHead, Read } from './facts.ts'
-import { limits, read, valueOf } from './read.ts'
+import { type ChainFacts, limits, type NodeFacts, type NodeHead, type Read, read, valueOf } from './facts.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -42,22 +41,18 @@ async function probeChain(
         return { ...facts, head: await read(limits.chainMs - limits.nodeMs, () => headOf(reader)) }
       }),
     )
+    const minutes = chain.finality.kind === 'tag' ? chain.finality.stalledAfterMinutes : undefined
     const best = bestOf(nodes)
     const reader = best === undefined ? undefined : asked[best]?.reader
     const found = reader && (await read(limits.nodeMs, () => readState(reader, chain)))
     return {
       ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: new Map() },
-      ...finalityLimit(chain.finality),
+      finalityStalledMs: minutes === undefined ? undefined : minutes * 60_000,
       ...valueOf(found),
     }
   } finally {
     for (const { reader } of asked) reader?.close()
   }
-}
-
-function finalityLimit(finality: ChainConfig['finality']): Pick<ChainFacts, 'finalityStalledMs'> {
-  if (finality.kind !== 'tag' || finality.stalledAfterMinutes === undefined) return {}
-  return { finalityStalledMs: finality.stalledAfterMinutes * 60_000 }
 }
 
 interface NodeToAsk extends Omit<NodeFacts, 'head'> {

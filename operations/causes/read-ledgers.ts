@@ -3,16 +3,18 @@ import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
+import { type NotifierState, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
-import { describePendingWork } from '../../temporal/client/visibility/pending-work.ts'
+import { countNotified } from '../../temporal/client/settings/notified-transfers.ts'
+import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { listRuns, type RunId } from '../../temporal/client/visibility/runs.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
+import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import { ledgerWorkflows } from '../../temporal/contracts/names.ts'
-import type { FailingWorkflow, LaneFacts, StreamFacts } from './facts.ts'
-import { limits, read } from './read.ts'
-import { triesUntilFailing } from './read-transfers.ts'
+import { type FailingWorkflow, type LaneFacts, limits, read, type StreamFacts, type ReceiverFacts, valueOf } from './facts.ts'
+import { failingOf, pendingWork } from './read-transfers.ts'
 
 const most = { lanes: 100, streams: 100, workflows: 100, atOnce: 20 } as const
 
@@ -61,10 +63,35 @@ export async function readFailing(client: TemporalClient): Promise<FailingWorkfl
       if (runs.push(run) >= most.workflows) break
     }
   })
-  const found = await mapLimited(runs, most.atOnce, async (run): Promise<FailingWorkflow[]> => {
-    const work = await within(client, limits.temporalMs, () => describePendingWork(client, run)).catch(() => undefined)
-    if (!work || work.taskTries < triesUntilFailing) return []
-    return [{ workflow: run.workflowId, tries: work.taskTries, ...(work.taskSince !== undefined && { since: work.taskSince }) }]
-  })
+  const found = await mapLimited(runs, most.atOnce, async (run) => failingOf(run.workflowId, await pendingWork(client, run)) ?? [])
   return found.flat()
+}
+
+type Receivers = Config['notifications']
+
+/** One call for each, two more if it is not notified now. Never throws. */
+export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
+  if (receivers.length === 0) return Promise.resolve([])
+  const polled = queue()
+  return mapLimited(receivers, most.atOnce, async ({ name: receiver, ...filter }): Promise<ReceiverFacts> => {
+    const notifier = await read(limits.temporalMs + 500, () => readNotifier(client, receiver))
+    const state = valueOf(notifier)
+    const isHeld = state !== undefined && silentSince(state, Date.now()) !== undefined
+    const [waiting, step] = isHeld
+      ? await Promise.all([countWaiting(client, filter, state), stepOf(client, receiver)])
+      : [state && waitingCount(state, 0), undefined]
+    return { receiver, notifier, queue: await polled, waiting, step }
+  })
+}
+
+/** With those that only Temporal keeps, if it can count them. */
+async function countWaiting(client: TemporalClient, filter: Omit<Receivers[number], 'name'>, state: NotifierState): Promise<number> {
+  const from = state.cursor.seen + 1
+  return waitingCount(state, await within(client, limits.temporalMs, () => countNotified(client, filter, from)).catch(() => 0))
+}
+
+/** Undefined: none, or unread. */
+async function stepOf(client: TemporalClient, receiver: string): Promise<ReceiverFacts['step']> {
+  const work = await pendingWork(client, { workflowId: notifierWorkflowId(receiver) })
+  return work?.activity && { tries: work.activity.tries, failure: work.activity.message }
 }

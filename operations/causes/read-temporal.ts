@@ -6,11 +6,9 @@ import { fromTemporal } from '../../temporal/client/connection/errors.ts'
 import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { describeQueue } from '../../temporal/client/visibility/task-queues.ts'
 import { chainQueue, laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
-import type { Facts, Read, ServedFacts } from './facts.ts'
-import { limits, read, valueOf } from './read.ts'
+import { type Facts, limits, type Read, read, valueOf } from './facts.ts'
 import { notificationQueue } from '../../temporal/contracts/notifier.ts'
-import { readFailing, readLanes, readStreams } from './read-ledgers.ts'
-import { readReceivers } from './read-receivers.ts'
+import { readFailing, readLanes, readReceivers, readStreams } from './read-ledgers.ts'
 import { readTransfers, type TransfersRead } from './read-transfers.ts'
 
 /** The facts that Temporal and the workers behind it have. */
@@ -52,7 +50,6 @@ export async function readTemporal(
   const queue = (name: string, kind: 'workflow' | 'activity') =>
     ask(() => within(client, limits.temporalMs, () => describeQueue(client, name, kind)))
   const hasDenyRules = settings.then((answer) => (valueOf(answer)?.denied.length ?? 0) > 0)
-  const chains = Object.keys(config.chains)
   const [known, lanes, streams, receivers, transfers, ledger, failing, queues] = await Promise.all([
     settings,
     readLanes(client, config, (lane) => queue(laneQueue(lane), 'activity')),
@@ -61,7 +58,7 @@ export async function readTemporal(
     ask(() => readTransfers(client, hasDenyRules)),
     queue(ledgerQueue, 'workflow'),
     ask(() => readFailing(client)),
-    Promise.all(chains.map((chain) => queue(chainQueue(chain), 'workflow'))),
+    Promise.all(Object.keys(config.chains).map(async (chain) => [chain, await queue(chainQueue(chain), 'workflow')] as const)),
   ])
   const { served, ...found } = valueOf(transfers) ?? nothing
   const parts = { 'the streams': streams, 'the transfers': transfers, 'the workflows of the queue ledger': failing }
@@ -75,7 +72,7 @@ export async function readTemporal(
         ...receivers.map(({ notifier }) => notifier),
       ]),
     },
-    chainWorkers: new Map(chains.flatMap((chain, index) => servedBy(chain, queues[index], served.get(chain)))),
+    chainWorkers: new Map(queues.map(([chain, polled]) => [chain, { queue: polled, ...(served.get(chain) ?? nobody) }])),
     lanes,
     streams: valueOf(streams) ?? [],
     receivers,
@@ -85,10 +82,6 @@ export async function readTemporal(
       'error' in answer ? [{ what, asOf: answer.asOf, error: answer.error }] : [],
     ),
   }
-}
-
-function servedBy(chain: string, queue: ServedFacts['queue'] | undefined, answers = nobody): [string, ServedFacts][] {
-  return queue ? [[chain, { queue, ...answers }]] : []
 }
 
 /** Each call in `what` has its own, shorter limit. */

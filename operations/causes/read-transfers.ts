@@ -1,11 +1,11 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { type OpenKind, type OpenTransfer, openTransfers } from '../../temporal/client/transfers/open-transfers.ts'
-import { describePendingWork } from '../../temporal/client/visibility/pending-work.ts'
+import { describePendingWork, type PendingWork } from '../../temporal/client/visibility/pending-work.ts'
 import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
-import type { FailingWorkflow, TransferFacts } from './facts.ts'
-import { limits } from './read.ts'
+import { type FailingWorkflow, limits, type ServedFacts, type TransferFacts } from './facts.ts'
 
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
 /** ms: transfers that began later are left out. */
@@ -20,7 +20,7 @@ export interface TransfersRead {
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
-  readonly served: ReadonlyMap<ChainName, { readonly asked: number; readonly answered: number }>
+  readonly served: ReadonlyMap<ChainName, Pick<ServedFacts, 'asked' | 'answered'>>
 }
 
 /** Up to four lists and three counts, two calls for each of the most informative. Throws as the client. */
@@ -47,64 +47,52 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
 
 /** The oldest by target chain, state and code. One with a code only shows that its chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
-  const groups = new Map<string, OpenTransfer[]>()
-  for (const transfer of open.toSorted((a, b) => a.startedAt - b.startedAt)) {
-    const { targetChain, state, code } = transfer
-    const key = JSON.stringify([targetChain, state, code])
-    groups.set(key, [...(groups.get(key) ?? []), transfer])
-  }
+  const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
+  const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))
+  const wanted = [...groups.values()].flatMap((group) =>
+    (group[0].code === undefined ? group : [group[0]]).map((transfer, place) => ({ transfer, place })),
+  )
   // Round robin: no group hides another.
-  const places = [...groups.values()]
-  const wanted: OpenTransfer[] = []
-  for (let place = 0; wanted.length < most.asked && places.some((group) => group.length > place); place++) {
-    for (const group of places) {
-      const one = group[place]
-      if (one && (place === 0 || one.code === undefined) && wanted.length < most.asked) wanted.push(one)
-    }
-    if (place >= most.asked) break
-  }
-  return wanted
+  const inTurn = wanted.toSorted((a, b) => a.place - b.place)
+  return inTurn.slice(0, most.asked).map(({ transfer }) => transfer)
 }
 
 interface Asked {
   readonly transfer: TransferFacts
   readonly isAnswered: boolean
-  readonly failing?: FailingWorkflow
+  readonly failing?: FailingWorkflow | undefined
 }
 
 async function ask(client: TemporalClient, transfer: OpenTransfer): Promise<Asked> {
   const { workflowId, runId } = transfer
   const [status, work] = await Promise.all([
     statusOf(client, { id: workflowId, runId, running: true }, most.askMs).catch(() => undefined),
-    within(client, most.askMs, () => describePendingWork(client, transfer)).catch(() => undefined),
+    pendingWork(client, transfer, most.askMs),
   ])
   const code = status?.code ?? work?.activity?.code ?? transfer.code
   const failure = status?.reason ?? work?.activity?.message
-  const inStateSince = status && status.timeline.findLast(({ state }, index, all) => all[index - 1]?.state !== state)?.at
-  const isFailing = work !== undefined && work.taskTries >= triesUntilFailing
+  const inStateSince = status?.timeline.findLast(({ state: then }, index, all) => all[index - 1]?.state !== then)?.at
   return {
-    transfer: {
-      ...transfer,
-      ...(status && { state: status.state }),
-      ...(status?.lane !== undefined && { lane: status.lane }),
-      ...(code !== undefined && { code }),
-      ...(failure !== undefined && { failure }),
-      ...(inStateSince !== undefined && { inStateSince }),
-    },
+    transfer: { ...transfer, state: status?.state ?? transfer.state, lane: status?.lane ?? transfer.lane, code, failure, inStateSince },
     isAnswered: status !== undefined,
-    ...(isFailing && {
-      failing: { workflow: workflowId, tries: work.taskTries, ...(work.taskSince !== undefined && { since: work.taskSince }) },
-    }),
+    failing: failingOf(workflowId, work),
   }
 }
 
 /** A failing task proves nothing about the workers of its chain. */
-function servedOf(asked: readonly Asked[]): Map<ChainName, { asked: number; answered: number }> {
-  const served = new Map<ChainName, { asked: number; answered: number }>()
-  for (const { transfer, isAnswered, failing } of asked) {
-    if (failing && !isAnswered) continue
-    const { asked: before, answered } = served.get(transfer.targetChain) ?? { asked: 0, answered: 0 }
-    served.set(transfer.targetChain, { asked: before + 1, answered: answered + Number(isAnswered) })
-  }
-  return served
+function servedOf(asked: readonly Asked[]): TransfersRead['served'] {
+  const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
+  const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)
+  return new Map([...byChain].map(([chain, of]) => [chain, { asked: of.length, answered: of.filter((one) => one.isAnswered).length }]))
+}
+
+/** Undefined: it cannot be read. */
+export function pendingWork(client: TemporalClient, run: Parameters<typeof describePendingWork>[1], withinMs: number = limits.temporalMs) {
+  return within(client, withinMs, () => describePendingWork(client, run)).catch(() => undefined)
+}
+
+/** Undefined: its task does not fail. */
+export function failingOf(workflow: string, work: PendingWork | undefined): FailingWorkflow | undefined {
+  if (!work || work.taskTries < triesUntilFailing) return undefined
+  return { workflow, tries: work.taskTries, since: work.taskSince }
 }
