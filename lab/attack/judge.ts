@@ -7,9 +7,10 @@ import type { Remains } from '../faults/drain.ts'
 import { readLogs } from '../faults/logs.ts'
 import { newestRuns } from '../faults/newest-runs.ts'
 import type { Attacked } from './attackers.ts'
+import type { AttackKind } from './plan.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
 
-/** Summary of an attack run. All counts but `honest` and `delivered` must be 0. */
+/** Summary of an attack run. All counts except `honest` and `delivered` must be 0. */
 export interface AttackSummary {
   readonly seed: string
   readonly honest: number
@@ -36,12 +37,15 @@ export interface AttackSummary {
   readonly stuck: number
   /** Workflow tasks that failed: what somebody sends must not break a workflow. */
   readonly brokenTasks: number
+  /** Kinds of attacks that were never carried out: of these the run shows nothing. */
+  readonly notTried: number
   readonly attacks: Attacked
   readonly seconds: number
 }
 
 export interface JudgeInput {
   readonly seed: string
+  readonly kinds: readonly AttackKind[]
   /** Sent after the last attack; they are honest, too. */
   readonly probes: readonly AnySent[]
   readonly remains: Remains
@@ -50,7 +54,7 @@ export interface JudgeInput {
 }
 
 /** Judges a run that has come to rest, by the chains and by what the processes left behind. */
-export async function judge(scene: AttackScene, { seed, probes, remains, attacked, elapsedMs }: JudgeInput): Promise<AttackSummary> {
+export async function judge(scene: AttackScene, { seed, kinds, probes, remains, attacked, elapsedMs }: JudgeInput): Promise<AttackSummary> {
   const { devnet, sent, hostile, cancelled } = scene
   const check = await devnet.check(...byBridge([...sent, ...cancelled, ...hostile]))
   const effects = effectsOf(check)
@@ -62,6 +66,8 @@ export async function judge(scene: AttackScene, { seed, probes, remains, attacke
   for (const { chain, hash, to, value } of strangers) scene.say(`stolen: ${hash} on ${chain} to ${to}, ${value} wei`)
   const dear = spent.filter(({ gasLimit, maxFee, value }) => gasLimit * maxFee + value > worstCost)
   for (const { chain, hash, gasLimit, maxFee } of dear) scene.say(`over the cap: ${hash} on ${chain}, ${gasLimit} gas at ${maxFee} wei`)
+  const notTried = kinds.filter((kind) => !attacked[kind])
+  if (notTried.length > 0) scene.say(`never carried out: ${notTried.join(', ')}`)
   return {
     seed,
     honest: sent.length,
@@ -78,6 +84,7 @@ export async function judge(scene: AttackScene, { seed, probes, remains, attacke
     shutOut: scene.shutOut.length,
     stuck: remains.transfers.length + remains.lanes.length,
     brokenTasks,
+    notTried: notTried.length,
     attacks: attacked,
     seconds: Math.round(elapsedMs / 100) / 10,
   }

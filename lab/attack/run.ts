@@ -26,7 +26,7 @@ export interface AttackRun {
 
 /** Two keys on each chain; of its three nodes two are a majority, and one may lie. */
 export const attackDevnet = {
-  ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3 },
+  ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3, guardians: 3 },
   ...{ auditMinutes: 0.2, transferAuditMinutes: 0.5 },
 } as const
 
@@ -59,7 +59,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     const remains = await drain(scene, run.stuckAfterMs, { streams: false })
     for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.shutOut, ...scene.overheard])
       say(`  ${line}`)
-    return await judge(scene, { seed: run.seed, probes, remains, attacked: done, elapsedMs: Date.now() - started })
+    return await judge(scene, { seed: run.seed, kinds: run.kinds, probes, remains, attacked: done, elapsedMs: Date.now() - started })
   } finally {
     await fleet.stop()
     await connection.close()

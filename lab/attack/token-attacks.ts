@@ -1,5 +1,6 @@
-import { decodeJwt } from 'jose'
-import { bearer, makeToken } from '../devnet/access.ts'
+import type { Principal } from '../../domain/access.ts'
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
+import { bearer, makeToken, signedToken } from '../devnet/access.ts'
 import { answersTo, harmfulOrders, ordersOfDocument } from './api-attacks.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
@@ -23,9 +24,8 @@ export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Pro
  * A stolen admin token is revoked. Once each process knows, it is refused everywhere, also after Temporal was wiped.
  */
 export async function revokedToken(scene: AttackScene, attack: PlannedAttack): Promise<string> {
-  const stolen = await token(scene, { name: `carol-${Math.floor(attack.dice * 1e9)}` })
-  const jti = String(decodeJwt(stolen).jti)
-  await revoke(scene, jti)
+  const { token: stolen, principal } = await signedToken(dataOf(scene), { name: `carol-${Math.floor(attack.dice * 1e9)}` })
+  await revoke(scene, principal)
   const until = Date.now() + refusedWithinMs
   while (!(await isRefused(scene, stolen))) {
     if (Date.now() > until) {
@@ -45,14 +45,10 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
   return [...new Set(answers.flat())].toSorted((a, b) => a - b)
 }
 
-/** As an operator would, through any process that answers. */
-async function revoke({ fleet }: AttackScene, jti: string): Promise<void> {
-  const [one] = fleet.alive
-  if (!one) throw new Error('no process is up')
-  const body = JSON.stringify({ reason: 'a stolen token', orders: [{ kind: 'revokeToken', jti }] })
-  const headers = { 'content-type': 'application/json', ...one.admin }
-  const { status } = await fetch(`${one.apiUrl}/v1/settings`, { method: 'POST', headers, body })
-  if (status !== 200) throw new Error(`the token was not revoked: ${status}`)
+/** As `portage token revoke --stolen` does: an id that is not listed yet is listed and revoked in one change. */
+async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
+  const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
+  await changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })
 }
 
 async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolean> {
@@ -61,7 +57,11 @@ async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolea
   return (await Promise.all(fleet.alive.map((one) => look(one).catch(() => true)))).every(Boolean)
 }
 
-function token({ devnet }: AttackScene, request: Parameters<typeof makeToken>[1]): Promise<string> {
+function token(scene: AttackScene, request: Parameters<typeof makeToken>[1]): Promise<string> {
+  return makeToken(dataOf(scene), request)
+}
+
+function dataOf({ devnet }: AttackScene): Parameters<typeof makeToken>[0] {
   const { dataFolder = 'portage-data', temporal } = devnet.relayerConfig()
-  return makeToken({ dataFolder, temporal }, request)
+  return { dataFolder, temporal }
 }

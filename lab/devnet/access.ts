@@ -6,15 +6,25 @@ import type { ConfigInput } from './relayer-config.ts'
 
 const hourMs = 3_600_000
 
+interface TokenHome {
+  readonly dataFolder: string
+  readonly temporal?: ConfigInput['temporal']
+}
+
 /** An access token of a data folder's keys, which are made if absent. Default: level admin, all scopes. */
-export async function makeToken(
-  { dataFolder, temporal: { namespace = 'default' } = {} }: { readonly dataFolder: string; readonly temporal?: ConfigInput['temporal'] },
+export async function makeToken(home: TokenHome, request: Partial<TokenRequest> = {}): Promise<string> {
+  return (await signedToken(home, request)).token
+}
+
+/** The token and what the settings list of it. */
+export async function signedToken(
+  { dataFolder, temporal: { namespace = 'default' } = {} }: TokenHome,
   request: Partial<TokenRequest> = {},
-): Promise<string> {
+) {
   const file = keyFile({ dataFolder: await makeDataFolder(dataFolder) })
   await makeKeys(file)
   const wanted = { name: 'night-shift', level: 'admin', expiresAt: Date.now() + hourMs, ...request } as const
-  return (await signToken(signingKey(await readKeys(file)), namespace, wanted)).token
+  return signToken(signingKey(await readKeys(file)), namespace, wanted)
 }
 
 /** The header of a request that carries the token. */
