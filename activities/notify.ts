@@ -1,6 +1,5 @@
-import type { NotifyRoundDeps } from '../operations/notifications/notify-round.ts'
-import { NotifyRound } from '../operations/notifications/notify-round.ts'
-import type { Receiver } from '../domain/notification/receiver.ts'
+import { type NotifyRoundDeps, NotifyRound } from '../operations/notifications/notify-round.ts'
+import type { Receiver } from '../domain/notification/notification.ts'
 import { NotifiedRuns } from '../operations/notifications/notified-runs.ts'
 import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
 import type { NotifierState } from '../domain/notification/notifier.ts'

@@ -1,6 +1,6 @@
 import type { At, Receipt, Revert } from '../chains/port.ts'
 import type { ErrorCode, RelayerError } from '../domain/catalogue/errors.ts'
-import type { Intent } from '../domain/intent.ts'
+import type { Intent } from '../domain/lane/lane.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 

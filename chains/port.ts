@@ -1,6 +1,6 @@
 import type { FeeQuote } from '../domain/fees/fees.ts'
 import type { FinalityPolicy } from '../domain/finality.ts'
-import type { Intent } from '../domain/intent.ts'
+import type { Intent } from '../domain/lane/lane.ts'
 import type { NodeChange, NodeUse } from '../domain/settings/settings.ts'
 
 export interface BlockRef {

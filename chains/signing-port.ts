@@ -1,6 +1,5 @@
 import type { Fees } from '../domain/fees/fees.ts'
-import type { Intent } from '../domain/intent.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { Intent, LaneId } from '../domain/lane/lane.ts'
 
 export interface UnsignedTransaction extends Fees {
   readonly networkId: string

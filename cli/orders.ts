@@ -12,7 +12,7 @@ import { invalid, type Reasoned, withReason } from './arguments/options.ts'
 import { streamArgument } from './arguments/streams.ts'
 import type { Call, Commands, CommandSpec, Outcome } from './command.ts'
 import { facts } from './output/output.ts'
-import type { Intent } from '../domain/intent.ts'
+import type { Intent } from '../domain/lane/lane.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 
 export type OrderOptions = Reasoned & { readonly chain?: string; readonly wait?: true } & Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { FeeRule } from '../domain/fees/policy.ts'
-import { laneId, type LaneId } from '../domain/lane/lane-id.ts'
+import { laneId, type LaneId } from '../domain/lane/lane.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'

@@ -1,4 +1,4 @@
-import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane.ts'
 import type { Config } from './schema/schema.ts'
 
 /** Network id → coin, as in viem and ethereum-lists/chains. All have 18 decimals. */

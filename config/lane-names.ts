@@ -1,6 +1,6 @@
 import type { OrderSubject } from '../domain/access.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane.ts'
 import { isShort, isShortFor } from '../domain/text/short-id.ts'
 import { lanesOf } from './chains.ts'
 import type { Config } from './schema/schema.ts'

@@ -1,4 +1,4 @@
-import type { Receiver } from '../domain/notification/receiver.ts'
+import type { Receiver } from '../domain/notification/notification.ts'
 import { fileSource, variableSource } from './credential-sources.ts'
 import type { Config } from './schema/schema.ts'
 

@@ -1,4 +1,4 @@
-import type { LaneId } from './lane/lane-id.ts'
+import type { LaneId } from './lane/lane.ts'
 import type { ChainName } from './transfer/transfer.ts'
 
 /** Levels of a token; each includes those before it. docs/operate/access.md lists the orders of each. */

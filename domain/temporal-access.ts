@@ -1,4 +1,4 @@
-import type { StreamNames } from './stream/stream-names.ts'
+import type { StreamNames } from './stream/stream.ts'
 
 /** A secret or certificate that is read when needed. Printing the object does not show it. */
 export interface CredentialSource {

@@ -1,6 +1,6 @@
 import type { Spending } from '../chains/signing-port.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane.ts'
 import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'
 import type { BatchEnd } from '../temporal/contracts/batch.ts'
 import { AccountObserver } from './account/account-observer.ts'

@@ -1,5 +1,4 @@
-import type { Intent } from '../domain/intent.ts'
-import type { Owner } from '../domain/lane/lane.ts'
+import type { Intent, Owner } from '../domain/lane/lane.ts'
 import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
 import { createHash } from 'node:crypto'
 

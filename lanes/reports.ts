@@ -1,6 +1,5 @@
-import type { LaneState } from '../domain/lane/lane.ts'
+import type { LaneState, LaneId } from '../domain/lane/lane.ts'
 import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
-import type { LaneId } from '../domain/lane/lane-id.ts'
 import { view } from '../domain/lane/view.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'

@@ -10,7 +10,7 @@ import {
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { batchIntentId, laneWorkflowId } from '../temporal/contracts/names.ts'
 import { durationText, foreign, paragraphs, summaryText, workflowLink } from '../domain/text/web-ui-text.ts'
-import { workflowOf } from '../domain/lane/intent-id.ts'
+import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 

@@ -1,4 +1,4 @@
-import type { LaneId } from '../domain/lane/lane-id.ts'
+import type { LaneId } from '../domain/lane/lane.ts'
 import { summaryText } from '../domain/text/web-ui-text.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'

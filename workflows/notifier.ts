@@ -1,6 +1,5 @@
 import { oneOf } from '../domain/field-checks.ts'
-import { oldestUnsent, newNotifier, type NotifierState } from '../domain/notification/notifier.ts'
-import { type NotifierOrder, obeyNotifierOrder } from '../domain/notification/notifier-orders.ts'
+import { oldestUnsent, newNotifier, type NotifierState, type NotifierOrder, obeyNotifierOrder } from '../domain/notification/notifier.ts'
 import { orderLines, orderOf } from '../domain/order.ts'
 import {
   type NotifierInput,

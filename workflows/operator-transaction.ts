@@ -1,7 +1,7 @@
 import { type Order, orderOf } from '../domain/order.ts'
 import { errorCatalogue } from '../domain/catalogue/errors.ts'
 import { backoffMs } from '../domain/backoff.ts'
-import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
+import { intentIdOf, roundOf } from '../domain/lane/lane.ts'
 import {
   type Held,
   type OperatorTransactionInput,

@@ -1,9 +1,7 @@
 import type { Chain, Revert } from '../../chains/port.ts'
 import { selectorOf, type FeePolicyResolver } from '../../domain/fees/policy.ts'
 import { costNow, firstOffer, type Offer } from '../../domain/fees/fees.ts'
-import type { Intent } from '../../domain/intent.ts'
-import type { Attempt } from '../../domain/lane/lane.ts'
-import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 /** Gas limit over the estimate, unless a policy sets it. */
 const defaultGasFactor = 1.2

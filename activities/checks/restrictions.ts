@@ -1,7 +1,7 @@
 import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
-import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'

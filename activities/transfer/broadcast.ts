@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'

@@ -1,7 +1,7 @@
 import type { ClosedGate } from '../../bridges/gates/gate-watcher.ts'
 import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
-import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { fnv1a } from '../../domain/hash.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'

@@ -1,7 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
-import { workflowOf } from '../../domain/lane/intent-id.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
+import { workflowOf, laneAddress } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { HeldNonces, LedgerNonces } from '../../lanes/ledger/held-nonces.ts'
 import type { Withdraw } from '../../lanes/ledger/keyless-requests.ts'

@@ -1,6 +1,6 @@
 import type { HeldNonces } from '../../lanes/ledger/held-nonces.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import { waitsForNonces } from '../../domain/transfer/nonce-wait.ts'
+import { waitsForNonces } from '../../domain/transfer/attempts.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf } from '../deps.ts'

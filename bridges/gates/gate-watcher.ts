@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'

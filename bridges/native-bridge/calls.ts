@@ -1,5 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import type { SharedCalls } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import {

@@ -1,8 +1,7 @@
 import { concat, dataSlice, encodeBase64, getBytes, hexlify, solidityPackedKeccak256, toBeHex, zeroPadValue } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { mip61Bridge } from '../../domain/stream/mip61-state.ts'
-import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { mip61Bridge, type ChainName, type Transfer } from '../../domain/transfer/transfer.ts'
 
 export const nativeBridge = mip61Bridge
 

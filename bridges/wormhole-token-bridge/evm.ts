@@ -1,7 +1,7 @@
 import { decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { currentHead } from '../../chains/heads.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'

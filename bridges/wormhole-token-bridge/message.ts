@@ -1,8 +1,7 @@
 import { type BytesLike, decodeBase64, encodeBase64, keccak256 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
-import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts'
+import { unconfiguredSource, type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName

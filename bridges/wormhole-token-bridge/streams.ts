@@ -1,10 +1,9 @@
-import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { unconfiguredSource, type ChainName, type Transfer } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../port.ts'
 import { askMostIf, type ContractReader, type Finality, read } from '../kit/contract-reader.ts'
 import { coreAbi, isCompleted } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'
 import { type Emitter, publishedIn, type SourceReader } from './published.ts'
-import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts'
 import { tokenBridgeEmitters } from './emitters.ts'
 
 interface TokenBridgeSourceOptions extends Emitter {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/schema/schema.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
 import { findLane } from '../../operations/orders/subjects.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Call } from '../command.ts'

@@ -2,7 +2,7 @@ import { chainFamilies } from '../../chains/registry.ts'
 import type { SigningPolicy } from '../../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema/schema.ts'
 import { signingLimits } from '../../config/chains.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { type Finding, warn } from './check.ts'
 
 /** Signs a no-op that is never sent: an existing key may refuse. Throws what opening and signing throw. */

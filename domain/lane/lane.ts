@@ -1,6 +1,42 @@
 import type { Fees } from '../fees/fees.ts'
 import type { GivenOrder } from '../order.ts'
-import type { LaneId } from './lane-id.ts'
+
+/** `{workflow id}/{round}`. A new round begins only when the last nonce was used up without the effect. */
+export function intentIdOf(workflowId: string, round: number): string {
+  return `${workflowId}/${round}`
+}
+
+export function workflowOf(intentId: string): string {
+  const end = intentId.lastIndexOf('/')
+  return end < 0 ? intentId : intentId.slice(0, end)
+}
+
+/** 0 if the id has no round. */
+export function roundOf(intentId: string): number {
+  return Number(/[/]([0-9]+)$/.exec(intentId)?.[1] ?? 0)
+}
+
+/** One key on one network: `evm-1337:0x…` (family, network id, lower-case address). */
+export type LaneId = string
+
+export function laneId(family: string, networkId: string | number, address: string): LaneId {
+  return `${family}-${networkId}:${address.toLowerCase()}`
+}
+
+/** The address part of a lane id, lower case. */
+export function laneAddress(lane: LaneId): string {
+  return lane.slice(lane.indexOf(':') + 1)
+}
+
+/** The call to make, without nonce and fee. */
+export interface Intent {
+  /** 0x address, lower case. */
+  readonly to: string
+  /** 0x hex. */
+  readonly data: string
+  /** wei, decimal. */
+  readonly value: string
+}
 
 /** Settings of a lane, which a process may send again at any time. */
 export interface LaneConfig {
@@ -24,7 +60,7 @@ export interface Attempt extends Fees {
 
 /** The intent of a nonce. An entry without an owner belongs to the lane. */
 export interface Owner {
-  /** See intent-id.ts. */
+  /** By `intentIdOf`. */
   readonly intentId: string
   readonly callHash: string
   /** wei, decimal; absent: 0. */

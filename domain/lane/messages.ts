@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../catalogue/errors.ts'
 import type {
   Attempt,
   Entry,
@@ -11,9 +12,9 @@ import type {
   PauseReason,
   Raise,
   Republish,
+  LaneId,
 } from './lane.ts'
 import type { Order } from '../order.ts'
-import type { LaneId } from './lane-id.ts'
 
 /** A process's view of the account, once per block when it matters. */
 export interface Observation extends Observed {
@@ -183,3 +184,16 @@ export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   /** `unserved`: no worker polls its queue, and no observation came lately. */
   readonly why?: ClosedFor | 'unserved'
 }
+
+/** Error code of each reason why a lane grants nothing now. `withdrawn` and `conflict` are permanent and have none. */
+export const refusalCodes = {
+  paused: 'LANE_PAUSED',
+  unsynced: 'LANE_UNSYNCED',
+  window: 'LANE_FULL',
+  funds: 'LANE_FUNDS',
+  draining: 'LANE_DRAINING',
+  forbidden: 'LANE_FORBIDDEN',
+  replaced: 'LANE_CHAIN_REPLACED',
+  unserved: 'LANE_UNREACHABLE',
+  none: 'LANE_UNREACHABLE',
+} as const satisfies Record<Exclude<Refusal, 'withdrawn' | 'conflict'> | NonNullable<LaneStatus['why']>, ErrorCode>

@@ -1,6 +1,5 @@
 import { closedFor } from '../lane/view.ts'
-import type { LaneId } from '../lane/lane-id.ts'
-import type { LaneState } from '../lane/lane.ts'
+import type { LaneId, LaneState } from '../lane/lane.ts'
 import { printable } from '../text/printable.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { StreamView } from '../stream/stream.ts'

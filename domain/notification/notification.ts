@@ -1,5 +1,6 @@
+import type { CredentialSource } from '../temporal-access.ts'
 import { fnv1a } from '../hash.ts'
-import type { LaneId } from '../lane/lane-id.ts'
+import type { LaneId } from '../lane/lane.ts'
 import type { BridgeName, ChainName } from '../transfer/transfer.ts'
 
 /** Events for receivers, as config, webhooks and metrics name them. */
@@ -58,4 +59,14 @@ export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, abo
 /** Sort key by time, the same at each try: µs since the epoch. Its last three digits separate equal ms. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
+}
+
+/** A receiver of the config. */
+export interface Receiver {
+  readonly name: string
+  /** Only the origin may be shown: path and query may be secret. */
+  readonly url: string
+  /** Every secret signs, and the receiver checks the one it knows. `whsec_` and base64. */
+  readonly secrets: readonly CredentialSource[]
+  readonly filter: NotificationFilter
 }

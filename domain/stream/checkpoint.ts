@@ -1,10 +1,9 @@
 import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../field-checks.ts'
 import { trusted } from './backfill.ts'
-import { hash, u64, words } from './checks.ts'
+import { hash, u64, words } from './request.ts'
 import { clip, limits } from './gaps.ts'
-import { initialStream } from './reducer.ts'
+import { initialStream, completedHeight, completedNumber } from './reducer.ts'
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
-import { completedHeight, completedNumber } from './watermark.ts'
 
 /** Kept outside Temporal, in case that is wiped. It only shortens the backfill. */
 export interface StreamCheckpoint {

@@ -1,4 +1,4 @@
-import { laneAddress, type LaneId } from '../lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../lane/lane.ts'
 
 export const leftOut = '…'
 

@@ -1,4 +1,4 @@
-import type { LaneId } from '../lane/lane-id.ts'
+import type { LaneId } from '../lane/lane.ts'
 
 /** A transaction that a process signed. `outbid`: another of its nonce was mined. `open`: in no block. */
 export interface SignedAttempt {
@@ -72,4 +72,12 @@ export function rollBackAttempts(known: readonly TransferTransaction[], round: n
 
 export function dropAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
+}
+
+/** Why an ending transfer goes on. @param nonces may still be mined; without a number: all that the lane granted */
+export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
+  const held = nonces.map(({ lane, nonce }) =>
+    nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,
+  )
+  return `${what} once nothing of it can be mined: waits for ${held.join(', ')} to be final`
 }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../catalogue/errors.ts'
 /** The name of a bridge protocol, as in the config: `wormhole-token-bridge`. */
 export type BridgeName = string
 /** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
@@ -58,4 +59,44 @@ export interface Delivery {
   readonly blockHash?: string
   /** Gas paid on the target chain, wei, decimal. Only for our own deliveries. */
   readonly gasPaid?: string
+}
+
+/** The bridge whose relayers MIP-61 describes, by its name in the config. */
+export const mip61Bridge = 'native-bridge' satisfies BridgeName
+
+/** MIP-61's states. `executed`: completed in a block that is not final. */
+const byState = {
+  admitting: 'transfer_initiated',
+  waiting: 'transfer_initiated',
+  parked: 'transfer_initiated',
+  // From the moment that a nonce is asked for, the completion may have been sent.
+  broadcasting: 'transfer_pending',
+  pending: 'transfer_pending',
+  included: 'transfer_pending_executed',
+  delivered: 'transfer_completed',
+  // The paper knows no transfer that ends otherwise.
+  rejected: undefined,
+  declined: undefined,
+  cancelled: undefined,
+} as const satisfies Record<TransferState, string | undefined>
+
+/** `failed`: reverted, to be sent again. */
+export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
+
+/** Undefined: of another bridge, or ended otherwise. @param code absent: a failed transfer counts as initiated */
+export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
+  const { bridge, state, code } = transfer
+  if (bridge !== mip61Bridge) return undefined
+  const failed = code === 'DELIVERY_REVERTED' && (state === 'waiting' || state === 'parked')
+  return failed ? 'transfer_pending_failed' : byState[state]
+}
+
+/** Name of a source that is not in the config, by its Wormhole chain id. No chain of a config may have it. */
+export function unconfiguredSource(wormholeChainId: number): ChainName {
+  return `wormhole-${wormholeChainId}`
+}
+
+/** The number of such a source in Wormhole. Undefined: the name belongs to a chain of the config. */
+export function numberOfUnconfigured(name: ChainName): string | undefined {
+  return /^wormhole-([1-9][0-9]{0,4})$/.exec(name)?.[1]
 }

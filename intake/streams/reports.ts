@@ -1,5 +1,5 @@
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { numberOfUnconfigured } from '../../domain/transfer/unconfigured-source.ts'
+import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'

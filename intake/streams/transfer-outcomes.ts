@@ -25,7 +25,7 @@ const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
 const mostReleased = 50
-/** Longest reason that a stream takes (domain/stream/checks.ts), characters. */
+/** Longest reason that a stream takes (domain/stream/request.ts), characters. */
 const longestReason = 1_000
 
 /**

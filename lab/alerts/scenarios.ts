@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers'
 import { namesOf } from '../../config/chains.ts'
 import { configSchema } from '../../config/schema/schema.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import { type LaneMode, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, sendStreamOrder } from '../../temporal/client/streams/streams.ts'

@@ -1,6 +1,6 @@
 import { toBeHex, zeroPadValue } from 'ethers'
 import { idOf, toTransfer } from '../../bridges/native-bridge/message.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { completionOf, nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
 import type { AttackScene } from './scene.ts'

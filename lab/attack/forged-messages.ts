@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 import { id as hashOf } from 'ethers'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { chainQueue, laneWorkflowId, searchAttributes, settingsWorkflowId, transferId } from '../../temporal/contracts/names.ts'
 import { strangersQueue } from '../demo/follow.ts'

@@ -1,4 +1,4 @@
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { startOperatorTransaction } from '../../temporal/client/lanes/operator-transactions.ts'
 import { cancelTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { lookAtTransfers } from '../demo/follow.ts'

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { NativeConnection, Worker } from '@temporalio/worker'
-import { laneId, type LaneId } from '../../domain/lane/lane-id.ts'
+import { laneId, type LaneId } from '../../domain/lane/lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneRequest } from '../../domain/lane/messages.ts'
 import { batchPrefix, chainQueue, laneQueue, laneWorkflowId, ledgerQueue, transferId } from '../../temporal/contracts/names.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'

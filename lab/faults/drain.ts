@@ -1,6 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client'
-import type { LaneState } from '../../domain/lane/lane.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { type LaneState, laneId } from '../../domain/lane/lane.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { Seen } from '../demo/follow.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { BridgeChoice } from '../demo/load.ts'
 import { watermarks } from '../demo/streams.ts'

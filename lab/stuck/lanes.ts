@@ -1,4 +1,4 @@
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { type ChainKey, reason, type StuckCase, type StuckScene } from './scene.ts'
 
 const keyOf = ({ devnet }: Pick<StuckScene, 'devnet'>, chain: ChainKey, index: number) => {

@@ -1,5 +1,5 @@
 import type { Account } from '../../chains/port.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
+import { laneAddress } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 import { problemOf } from '../../observability/severity.ts'
 

@@ -1,5 +1,5 @@
 import type { Account, BlockRef, HeadEvent } from '../../chains/port.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
+import { laneAddress } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 import { AccountChecks } from './account-checks.ts'
 import type { LaneDeps } from '../deps.ts'

@@ -1,8 +1,7 @@
 import type { Chain } from '../../chains/port.ts'
 import { exactAmountText } from '../../domain/text/amounts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Intent } from '../../domain/intent.ts'
-import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import { type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 const paymentGas = 21_000n
 /** Factor by which the price may rise before the payment is sent. */

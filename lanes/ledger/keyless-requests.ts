@@ -1,6 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
-import type { LaneConfig, PauseReason } from '../../domain/lane/lane.ts'
+import type { LaneId, LaneConfig, PauseReason } from '../../domain/lane/lane.ts'
 import type { LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
 import { portageItself } from '../../domain/order.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'

@@ -1,4 +1,4 @@
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
 import { withoutWorkerMs } from '../../domain/lane/reducer/withdraw.ts'

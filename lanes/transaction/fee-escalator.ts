@@ -1,8 +1,6 @@
 import { type Fees, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
 import { selectorOf, type FeePolicy } from '../../domain/fees/policy.ts'
-import type { Intent } from '../../domain/intent.ts'
-import { workflowOf } from '../../domain/lane/intent-id.ts'
-import type { Attempt } from '../../domain/lane/lane.ts'
+import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
 /** `stuck`: lowest nonce in no block. `reprice`: if the market asks more. `atLeast`: beyond the policy's caps. */

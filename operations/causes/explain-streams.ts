@@ -1,7 +1,6 @@
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
-import type { StreamName } from '../../domain/stream/stream-names.ts'
 import { groupBy } from '../../domain/group-by.ts'
-import type { GapState, StreamState } from '../../domain/stream/stream.ts'
+import type { StreamName, GapState, StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type StreamFacts, valueOf } from './facts.ts'

@@ -1,6 +1,5 @@
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
-import type { LaneState } from '../../domain/lane/lane.ts'
+import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import type { NotifierState } from '../../domain/notification/notifier.ts'
 import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'

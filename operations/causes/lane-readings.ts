@@ -1,6 +1,6 @@
 import { chainsOfLanes } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
+import { laneAddress } from '../../domain/lane/lane.ts'
 import { type LaneReport, listLanes } from '../../lanes/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'

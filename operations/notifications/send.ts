@@ -1,9 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import type { SendAnswer } from '../../domain/notification/attempts.ts'
-import { type Notification, sequenceOf } from '../../domain/notification/notification.ts'
+import { type Notification, sequenceOf, type Receiver } from '../../domain/notification/notification.ts'
 import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
-import type { Receiver } from '../../domain/notification/receiver.ts'
 import { idOf } from './events.ts'
 
 /** ms, the least that Standard Webhooks recommends. */

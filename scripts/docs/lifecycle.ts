@@ -1,5 +1,4 @@
-import { mip61Bridge, mip61Of } from '../../domain/stream/mip61-state.ts'
-import { isOutcome, transferStates, transitions, type TransferState } from '../../domain/transfer/transfer.ts'
+import { mip61Bridge, mip61Of, isOutcome, transferStates, transitions, type TransferState } from '../../domain/transfer/transfer.ts'
 
 /** The meaning of each state. A state without one does not compile. */
 const meanings: Record<TransferState, string> = {

@@ -1,5 +1,4 @@
-import type { Intent } from '../../domain/intent.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { Held, SendOperatorTransactionInput, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 

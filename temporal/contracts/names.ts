@@ -1,5 +1,4 @@
-import { intentIdOf } from '../../domain/lane/intent-id.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { intentIdOf, type LaneId } from '../../domain/lane/lane.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 

@@ -1,5 +1,4 @@
-import type { NotifierOrder } from '../../domain/notification/notifier-orders.ts'
-import type { NotifierState } from '../../domain/notification/notifier.ts'
+import type { NotifierOrder, NotifierState } from '../../domain/notification/notifier.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of `notifier`, one per receiver, on the queue `ledger`. URLs and secrets stay in the processes. */

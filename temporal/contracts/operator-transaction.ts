@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import type { Intent } from '../../domain/intent.ts'
 import type { Order } from '../../domain/order.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { AttemptRecord } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import type { Attempt } from '../../domain/lane/lane.ts'
+import type { Attempt, LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Order, GivenOrder } from '../../domain/order.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
 import type { TransferTransaction } from '../../domain/transfer/attempts.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import type { LaneNonce, Landed, Ready } from './transfer-steps.ts'

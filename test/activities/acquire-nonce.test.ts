@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
 import { acquire, type AcquireDeps, type NonceSource } from '../../activities/transfer/acquire-nonce.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'

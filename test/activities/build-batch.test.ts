@@ -8,7 +8,7 @@ import { noSettings } from '../../domain/settings/settings.ts'
 import { Losses } from '../../activities/checks/losses.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 

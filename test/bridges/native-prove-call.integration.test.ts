@@ -7,7 +7,7 @@ import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-brid
 import { signingPolicy } from '../../workers/roles/signer.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { devnetSigner, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'

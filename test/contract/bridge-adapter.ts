@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { type ErrorCode, errorCatalogue } from '../../domain/catalogue/errors.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Chain, HeadEvent, Inclusion, Receipt, Watch } from '../../chains/port.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import { hearWarnings } from '../helpers/warnings.ts'
 import { head } from '../helpers/heads.ts'
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Attempt, type Entry, type LaneState, newLane } from '../../domain/lane/lane.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { type Attempt, type Entry, type LaneState, newLane, type LaneId } from '../../domain/lane/lane.ts'
 
 export const firstKept = 1_000_000
 /** As many as 15 minutes of finality hold at 20 per second on one key. */

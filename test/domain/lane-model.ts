@@ -1,6 +1,5 @@
-import { intentIdOf } from '../../domain/lane/intent-id.ts'
 import { bumpFees } from '../../domain/fees/fees.ts'
-import type { Attempt, Owner } from '../../domain/lane/lane.ts'
+import { intentIdOf, type Attempt, type Owner } from '../../domain/lane/lane.ts'
 import type { ApplyResponse, FillOrder, KnownLedger, LaneAnswer, LaneRequest, RaiseOrder } from '../../domain/lane/messages.ts'
 import { type Head, ModelChain, txOf } from './lane-chain.ts'
 import { CheckedLane } from './lane-checker.ts'

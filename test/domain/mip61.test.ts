@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mip61Of } from '../../domain/stream/mip61-state.ts'
-import { transferStates } from '../../domain/transfer/transfer.ts'
+import { mip61Of, transferStates } from '../../domain/transfer/transfer.ts'
 
 const bridge = 'native-bridge'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { majorityWarnings } from '../../domain/settings/node-majority.ts'
+import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { NodeChange, SettingsOrder } from '../../domain/settings/settings.ts'
 
 const voters = { bsc: ['node-1', 'node-2', 'node-3'], base: ['node-1', 'node-2'], alone: ['node-1'] }

@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
-import type { LaneState } from '../../domain/lane/lane.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { type LaneState, laneId } from '../../domain/lane/lane.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'

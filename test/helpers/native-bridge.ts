@@ -16,7 +16,7 @@ import {
   type NativeBridgeEnd,
   type NativeBridgeVariant,
 } from '../../lab/devnet/native/native-bridge.ts'
-import type { Intent } from '../../domain/intent.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { devnetSigner, testChain } from './evm.ts'
 import { head } from './heads.ts'

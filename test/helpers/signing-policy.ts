@@ -2,7 +2,7 @@ import { noopsOnly } from '../../cli/doctor/keys.ts'
 import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { signingLimits } from '../../config/chains.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 
 /** The limits of a config that says nothing. */
 export const defaultLimits: SigningLimits = signingLimits({ signing: signingLimitsSchema.parse({}) })

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import type { StreamNames } from '../../domain/stream/stream-names.ts'
+import type { StreamNames } from '../../domain/stream/stream.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createLedgerWorker } from '../../workers/roles/ledger.ts'

@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker'
 import { createLaneSteps } from '../../activities/index.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import {
   cancelOperatorTransactionSignal,

@@ -1,7 +1,7 @@
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { devnetTokenFeeWei } from '../../lab/devnet/relayer-config.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 import { forbidSignal, laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { cancelSignal, retrySignal } from '../../temporal/contracts/transfer.ts'
 import { auditId, type AuditInput } from '../../temporal/contracts/audit.ts'

@@ -1,7 +1,6 @@
 import { lanesOf } from '../../config/chains.ts'
 import { receiverFilters } from '../../config/receivers.ts'
-import type { Receiver } from '../../domain/notification/receiver.ts'
-import { wantsSubject, wantsType, type Notification } from '../../domain/notification/notification.ts'
+import { type Receiver, wantsSubject, wantsType, type Notification } from '../../domain/notification/notification.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Logger } from '../../observability/logger.ts'

@@ -1,6 +1,6 @@
 import { votersOf } from '../../chains/heads.ts'
 import type { Chain, NodeStatus } from '../../chains/port.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'

@@ -1,6 +1,6 @@
 import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import { laneAddress } from '../../domain/lane/lane-id.ts'
+import { laneAddress } from '../../domain/lane/lane.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { roundsBeforeParking, spentBeforeParking, waits } from '../policies.ts'

@@ -1,7 +1,6 @@
 import { type ErrorCode, errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { orderLines } from '../../domain/order.ts'
-import { mip61Of } from '../../domain/stream/mip61-state.ts'
-import { isOutcome, type Transfer } from '../../domain/transfer/transfer.ts'
+import { mip61Of, isOutcome, type Transfer } from '../../domain/transfer/transfer.ts'
 import { shellWord } from '../../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'

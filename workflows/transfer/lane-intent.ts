@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import type { LaneStatus } from '../../domain/lane/messages.ts'
-import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
+import { type LaneStatus, refusalCodes } from '../../domain/lane/messages.ts'
 import type { BroadcastInput, BroadcastMode, BroadcastResult, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
 import { codeOf, failureText, timedOutInQueue } from '../failures.ts'
 import { waits } from '../policies.ts'

@@ -1,5 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts'
-import { waitsForNonces } from '../../domain/transfer/nonce-wait.ts'
+import { waitsForNonces } from '../../domain/transfer/attempts.ts'
 import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
 import { codeOf, failureText } from '../failures.ts'
 import { waits } from '../policies.ts'

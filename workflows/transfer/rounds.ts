@@ -1,4 +1,4 @@
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
 import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
 import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import type { TransferProgress } from '../../temporal/contracts/transfer.ts'

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import { intentIdOf } from '../../domain/lane/intent-id.ts'
+import { intentIdOf } from '../../domain/lane/lane.ts'
 import { type Order, withOrder } from '../../domain/order.ts'
 import { durationText, summaryText, timeText } from '../../domain/text/web-ui-text.ts'
 import { type Transfer, type TransferState, transitions } from '../../domain/transfer/transfer.ts'

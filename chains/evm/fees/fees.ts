@@ -1,7 +1,7 @@
 import { AbiCoder, concat } from 'ethers'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { FeeQuote } from '../../../domain/fees/fees.ts'
-import type { Intent } from '../../../domain/intent.ts'
+import type { Intent } from '../../../domain/lane/lane.ts'
 import { currentHead, type HeadSource, oncePerHead } from '../../heads.ts'
 import type { Chain } from '../../port.ts'
 import { encodeTransaction } from '../transactions/encode.ts'

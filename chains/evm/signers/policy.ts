@@ -3,7 +3,7 @@ import { mostNoopGas } from '../../../domain/fees/fees.ts'
 import type { Proposed, Signer, SigningLimits, SigningPolicy } from '../../signing-port.ts'
 import { createSpendingLog, createSpendingMemory, type SpendingCounter } from './spending-log.ts'
 import { LRUCache } from 'lru-cache'
-import type { Intent } from '../../../domain/intent.ts'
+import type { Intent } from '../../../domain/lane/lane.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 
 /** `transfer(address,uint256)` of ERC-20. */

@@ -1,6 +1,6 @@
 import { type AccessListish, Signature, toBeHex, Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import type { Intent } from '../../../domain/intent.ts'
+import type { Intent } from '../../../domain/lane/lane.ts'
 import { currentHead } from '../../heads.ts'
 import type { MinedTransaction } from '../../port.ts'
 import { statesKept } from './accounts.ts'

@@ -1,5 +1,5 @@
 import { aboutStream } from '../../../operations/access/subjects.ts'
-import { numberOfUnconfigured } from '../../../domain/transfer/unconfigured-source.ts'
+import { numberOfUnconfigured } from '../../../domain/transfer/transfer.ts'
 import { createLogger } from '../../../observability/logger.ts'
 import { sourceOf } from '../../../intake/streams/reports.ts'
 import type { Call, CommandSpec } from '../../command.ts'

@@ -1,9 +1,8 @@
 import { worstCost } from '../../fees/fees.ts'
-import { count, inFlight, kept, laterRound, ofIntent, put, refuse, reusable, unmined, type Step } from '../entries.ts'
-import { funded } from './funds.ts'
+import { count, inFlight, kept, laterRound, ofIntent, put, refuse, reusable, unmined, type Step, funded } from '../entries.ts'
 import type { Entry, LaneState } from '../lane.ts'
 import type { LaneRequest, Refusal } from '../messages.ts'
-import { distrusted } from './reconcile-known.ts'
+import { distrusted } from './observe.ts'
 import { closedFor } from '../view.ts'
 import { isWithdrawn } from './withdraw.ts'
 

@@ -1,9 +1,8 @@
-import type { Entry, LaneState, Observed, Remembered } from '../lane.ts'
-import { rememberForgotten } from './forgotten.ts'
+import { reusable, unmined, reviewFunds } from '../entries.ts'
+import type { Entry, LaneState, ForgottenNonces, Observed, Remembered } from '../lane.ts'
 import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
-import type { Observation, RolledBack } from '../messages.ts'
-import { reviewFunds } from './funds.ts'
+import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
 /** Most nonces that get an entry at once, so that a false answer of a node cannot blow up the ledger. */
 const coveredLimit = 1_000
@@ -135,4 +134,73 @@ function rolledBackOf(entries: Record<string, Entry>, hasFallen: (entry: Entry) 
   return Object.values(entries)
     .filter((entry) => hasFallen(entry) && !claims.has(entry.nonce))
     .flatMap(({ owner, nonce }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
+}
+
+const mostForgotten = 32
+
+/** Records the nonces used without a grant: above `before.next`, or returned unsigned. @param at ledger's clock, ms */
+export function rememberForgotten(before: LaneState, after: LaneState, at: number): LaneState {
+  const [from, to] = [before.next, after.next]
+  const below = unmined(before).filter((entry) => reusable(entry) && isUsed(after, entry))
+  if (to <= from && below.length === 0) return after
+  let ranges = after.forgotten ?? []
+  for (const { nonce } of below) ranges = withRange(ranges, { from: nonce, to: nonce + 1, at })
+  if (to > from) ranges = withRange(ranges, { from, to, at })
+  return { ...after, forgotten: ranges.slice(-mostForgotten) }
+}
+
+/** In a block, or inherited since another ledger may have granted it (`withoutReusable`). */
+function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
+  return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
+}
+
+/** Joins adjacent ranges, so that a key in use elsewhere makes one range. The range counts as new. */
+function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
+  const last = known.at(-1)
+  return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
+}
+
+/**
+ * Repairs a reset or restored ledger, which would grant again the nonces that a process knows.
+ * Ignored once the chain shows less than was final: it is another chain.
+ * @param now ms since the epoch by the ledger's clock
+ * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
+ */
+export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
+  const latest = observe?.latest ?? state.observed?.latest
+  if (!known || state.replaced || known.era !== state.era) return state
+  if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
+  const more = known.granted > state.counts.granted
+  // A replay with as many grants but fewer nonces out: some were returned after the process's last answer.
+  if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
+  const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
+  const { synced, observed, counts } = state
+  const entries = more ? withoutReusable(state) : state.entries
+  const reconciled = {
+    ...state,
+    next,
+    entries: synced && observed ? covered(entries, next, observed) : entries,
+    counts: { ...counts, granted: known.granted },
+  }
+  return rememberForgotten(state, reconciled, now)
+}
+
+/** Stops grants after a reset, which applies requests in another sequence, until it is known which nonces are out. */
+export function distrusted(state: LaneState): LaneState {
+  return { ...state, synced: false, entries: withoutReusable(state) }
+}
+
+/** Returned nonces may have been granted again by a lost run, so they become inherited. */
+function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
+  const { latest = 0, height = 0 } = observed ?? {}
+  // Entries in blocks have no heights, since they may be packed before the next observation.
+  const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
+  const inherited = Object.values(entries)
+    .filter(reusable)
+    .map((entry) => ({ ...entry, grantedTo: '', maybeSent: true, fill: 'inherited' as const, ...since(entry) }))
+  return { ...entries, ...Object.fromEntries(inherited.map((entry) => [entry.nonce, entry])) }
+}
+
+function aboveEntries({ entries, pages = [], observed }: LaneState): number {
+  return Math.max(observed?.latest ?? 0, ...pages.map(({ to }) => to), ...Object.values(entries).map(({ nonce }) => nonce + 1))
 }

@@ -1,8 +1,7 @@
 import { type Entry, type LaneConfig, type LaneState, newLane, type PauseReason } from '../lane.ts'
 import type { LaneOrder, LaneRequest } from '../messages.ts'
 import { orderFacts, type GivenOrder, orderOf, withOrder } from '../../order.ts'
-import { done, put, refuse, without, type Step } from '../entries.ts'
-import { reviewFunds } from './funds.ts'
+import { done, put, refuse, without, type Step, reviewFunds } from '../entries.ts'
 import { fill } from './withdraw.ts'
 
 type Fill = Extract<LaneRequest, { kind: 'fill' }>

@@ -1,5 +1,5 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
-import type { StreamNames } from '../../../domain/stream/stream-names.ts'
+import type { StreamNames } from '../../../domain/stream/stream.ts'
 
 /** Client of one namespace. Only `temporal/client` calls the SDK. Functions without named codes throw its errors. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }

@@ -1,5 +1,5 @@
 import type { QueryDefinition, WorkflowExecutionInfo } from '@temporalio/client'
-import type { LaneId } from '../../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../../domain/lane/lane.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { running } from '../transfers/transfer-queries.ts'

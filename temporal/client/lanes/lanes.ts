@@ -1,8 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
-import { laneAddress, type LaneId } from '../../../domain/lane/lane-id.ts'
-import type { LaneState } from '../../../domain/lane/lane.ts'
+import { laneAddress, type LaneId, type LaneState } from '../../../domain/lane/lane.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../../domain/lane/messages.ts'
 import {

@@ -1,6 +1,4 @@
-import { workflowOf } from '../../../domain/lane/intent-id.ts'
-import type { Entry } from '../../../domain/lane/lane.ts'
-import type { LaneId } from '../../../domain/lane/lane-id.ts'
+import { workflowOf, type Entry, type LaneId } from '../../../domain/lane/lane.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
 import { batchPrefix } from '../../contracts/names.ts'

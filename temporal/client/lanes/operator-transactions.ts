@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
-import type { LaneId } from '../../../domain/lane/lane-id.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
 import { pause } from '../../../runtime/wait.ts'
 import { ledgerQueue, operatorTransactionPrefix } from '../../contracts/names.ts'
@@ -13,7 +12,7 @@ import {
   type OperatorTransactionStatus,
   operatorTransactionStatusQuery,
 } from '../../contracts/operator-transaction.ts'
-import { workflowOf } from '../../../domain/lane/intent-id.ts'
+import { type LaneId, workflowOf } from '../../../domain/lane/lane.ts'
 import { checkedOrder } from '../calls/checked-order.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isAlreadyStarted, isGone, rethrowAs } from '../connection/errors.ts'

@@ -1,5 +1,5 @@
 import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../../domain/transfer/transfer.ts'
-import { isU64 } from '../../../domain/stream/checks.ts'
+import { isU64 } from '../../../domain/stream/request.ts'
 import { searchAttributes } from '../../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'

@@ -1,6 +1,5 @@
-import { workflowOf } from '../../../domain/lane/intent-id.ts'
+import { workflowOf, type LaneId } from '../../../domain/lane/lane.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import type { LaneId } from '../../../domain/lane/lane-id.ts'
 import { tombstone } from '../../../domain/lane/reducer/withdraw.ts'
 import {
   batchClearedSignal,

@@ -1,5 +1,4 @@
-import { roundOf, workflowOf } from '../../../domain/lane/intent-id.ts'
-import type { Entry } from '../../../domain/lane/lane.ts'
+import { roundOf, workflowOf, type Entry } from '../../../domain/lane/lane.ts'
 import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { TransferStatus } from '../../contracts/transfer.ts'

@@ -1,8 +1,15 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { type Order, portageItself } from '../../../domain/order.ts'
-import { mip61Of, type Mip61State } from '../../../domain/stream/mip61-state.ts'
-import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../../domain/transfer/transfer.ts'
+import {
+  mip61Of,
+  type Mip61State,
+  type BridgeName,
+  type ChainName,
+  type Transfer,
+  type TransferState,
+  transferStates,
+} from '../../../domain/transfer/transfer.ts'
 import { adoptSignal, cancelSignal, expediteSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { searchAttributes } from '../../contracts/names.ts'
 import { checkedOrder } from '../calls/checked-order.ts'

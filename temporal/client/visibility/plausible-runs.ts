@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
-import { isU64 } from '../../../domain/stream/checks.ts'
+import { isU64 } from '../../../domain/stream/request.ts'
 import { chainQueue, ledgerQueue, searchAttributes } from '../../contracts/names.ts'
 import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
 

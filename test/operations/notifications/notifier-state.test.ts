@@ -10,8 +10,8 @@ import {
   silentSince,
   waitingCount,
   withConditions,
+  obeyNotifierOrder,
 } from '../../../domain/notification/notifier.ts'
-import { obeyNotifierOrder } from '../../../domain/notification/notifier-orders.ts'
 import { newLane } from '../../../domain/lane/lane.ts'
 import { conditionNotification, transferNotification } from '../../../operations/notifications/events.ts'
 import { bodyOf, wireId } from '../../../operations/notifications/send.ts'

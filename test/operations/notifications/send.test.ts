@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Notification } from '../../../domain/notification/notification.ts'
-import type { Receiver } from '../../../domain/notification/receiver.ts'
+import type { Notification, Receiver } from '../../../domain/notification/notification.ts'
 import { bodyOf, checkedSecret, sendNotification, signedHeaders } from '../../../operations/notifications/send.ts'
 import { answering, secretSource, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
 import { freePort } from '../../../lab/devnet/ports.ts'
