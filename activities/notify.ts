@@ -1,4 +1,4 @@
-import { type NotifyRoundDeps, NotifyRound } from '../operations/notifications/notify-round.ts'
+import { NotifyRound, type NotifyRoundDeps } from '../operations/notifications/notify-round.ts'
 import type { Receiver } from '../domain/notification/notification.ts'
 import { NotifiedRuns } from '../operations/notifications/notified-runs.ts'
 import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
@@ -6,7 +6,7 @@ import type { NotifierState } from '../domain/notification/notifier.ts'
 import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 
-export interface NotifyDeps extends NotifyRoundDeps {
+interface NotifyDeps extends NotifyRoundDeps {
   readonly receivers: ReadonlyMap<string, Receiver>
   readonly stopping: AbortSignal
 }

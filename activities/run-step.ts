@@ -40,12 +40,13 @@ export function toFailure(error: unknown): TemporalFailure {
   })
 }
 
-export function guarded<A extends unknown[], R>(step: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
-  return async (...args) => {
+export function guarded<Steps extends object>(steps: Steps): Steps {
+  const guard = (step: (input: unknown) => Promise<unknown>) => async (input: unknown) => {
     try {
-      return await step(...args)
+      return await step(input)
     } catch (error) {
       throw toFailure(error)
     }
   }
+  return Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, guard(step)])) as Steps
 }

@@ -1,9 +1,11 @@
 import type { Chain } from '../chains/port.ts'
 import type { Signer } from '../chains/signing-port.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
-import type { Attempt, LaneConfig } from '../domain/lane/lane.ts'
+import type { Attempt, Intent, LaneConfig, Owner } from '../domain/lane/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LedgerClient } from './ledger/ledger-client.ts'
+import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
+import { createHash } from 'node:crypto'
 
 export interface LaneDeps {
   readonly chain: Chain
@@ -16,4 +18,19 @@ export interface LaneDeps {
   readonly raised?: (kind: Attempt['kind']) => void
   /** Absent: no limits but those of raises. */
   readonly fees?: FeePolicyResolver
+}
+
+export interface LaneCall {
+  readonly owner: Owner
+  readonly intent: Intent
+  readonly tried?: readonly SignedHash[] | undefined
+}
+
+export function laneCall(intentId: string, intent: Intent): LaneCall {
+  return { owner: { intentId, callHash: callHash(intent), ...(intent.value !== '0' && { value: intent.value }) }, intent }
+}
+
+/** Identifies a call in the ledger: sha256 over its three fields. */
+export function callHash({ to, value, data }: Intent): string {
+  return `0x${createHash('sha256').update(`${to}|${value}|${data}`).digest('hex')}`
 }

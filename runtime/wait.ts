@@ -74,3 +74,24 @@ export async function poll(round: () => Promise<boolean | void>, { everyMs, sign
     await pause(everyMs, signal)
   }
 }
+
+/** A part of a process that works until it is stopped. It may be stopped twice. */
+export interface Service {
+  stop(): Promise<void>
+}
+
+/** Polls until a round returns true or it is stopped. Without `onError` rounds never throw. */
+export function startPolling(
+  round: (signal: AbortSignal) => Promise<boolean | void>,
+  { everyMs, onError }: Pick<Polling, 'everyMs' | 'onError'>,
+): Service {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const ended = poll(() => round(signal), { everyMs, signal, onError: (error) => signal.aborted || onError?.(error) })
+  return {
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}

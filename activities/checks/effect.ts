@@ -79,13 +79,14 @@ export function nextBlock({ heads }: Pick<Chain, 'heads'>, mostMs: number): Prom
 }
 
 /** Do more than half of the nodes show the effect? Undefined while they do not agree. */
-export async function agreed(
-  endpoint: Endpoint,
-  transfer: Transfer,
-  at: 'agreed' | 'agreed-latest' = 'agreed',
-): Promise<boolean | undefined> {
+export function agreed(endpoint: Endpoint, transfer: Transfer, at: 'agreed' | 'agreed-latest' = 'agreed') {
+  return unlessDisputed(endpoint.delivered(transfer, at))
+}
+
+/** The answer of most nodes. Undefined while they do not agree. */
+export async function unlessDisputed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await endpoint.delivered(transfer, at)
+    return await answer
   } catch (error) {
     if (toRelayerError(error).code === 'NODES_DISAGREE') return undefined
     throw error
@@ -102,5 +103,10 @@ export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extra
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')
   const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
   if (delivery) return { kind: 'delivered', delivery }
-  return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(chain.heads.current?.latest.height ?? 0)) }
+  return unsettled(chain)
+}
+
+/** @param height of the block that must become final */
+export function unsettled(chain: Chain, height = chain.heads.current?.latest.height ?? 0) {
+  return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(height)) } as const
 }

@@ -13,7 +13,7 @@ const haltedMs = 5_000
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
 type LossDeps = Pick<StepDeps, 'bridges' | 'losses'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
-type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
+export type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
 /** Runs a step of admission unless the transfer is halted. Keeps reservations only while the transfer goes on. */

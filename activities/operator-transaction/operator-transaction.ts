@@ -5,7 +5,7 @@ import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
 import { workflowOf, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
-import { callHash, laneCall } from '../../lanes/lane-call.ts'
+import { callHash, laneCall } from '../../lanes/deps.ts'
 import type { Acquired, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import type {

@@ -1,13 +1,20 @@
-import type { KeylessSteps, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { Reserve } from '../../bridges/gates/with-reservation.ts'
+import type { Chain } from '../../chains/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { callHash } from '../../lanes/deps.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import type { AdmitInput, KeylessSteps, Passed, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
-import { admissionStep, deniedBy } from '../checks/restrictions.ts'
+import { priceCall } from '../checks/price-call.ts'
+import { admissionStep, deniedBy, quarantineOf } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { promiseSlot } from './broadcast.ts'
-import { prepareUnless } from './prepare.ts'
-import type { Refuse } from './refuse.ts'
+import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
+import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
+const dearMs = 5_000
+/** Finality is fast if a transaction of the next block is final within this time, ms. */
+const fastFinalityMs = 10_000
 
 /** Steps 1-3 as one local activity: their chain reads leave together. A halted transfer waits before any of them. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
@@ -29,13 +36,6 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings'>, ref
   return ({ transfer }) => admissionStep(deps, transfer, () => validate(deps, refuse, transfer))
 }
 
-export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {
-  return ({ transfer, disputed }) =>
-    admissionStep(deps, transfer, async () =>
-      (await showsEffect(deps, transfer, disputed)) ? settled(deps, transfer) : { kind: 'passed' },
-    )
-}
-
 /** Halts no route: anyone who reaches Temporal can send forged bytes. Streams find contradictions on the chains. */
 async function validate(deps: Pick<StepDeps, 'bridges' | 'settings'>, refuse: Refuse, transfer: Transfer): Promise<Passed | Stopped> {
   const verdict = await endpointOf(deps, transfer).validate(transfer)
@@ -46,4 +46,75 @@ async function validate(deps: Pick<StepDeps, 'bridges' | 'settings'>, refuse: Re
   const { kind, code, reason, awaitNewSignatures, unverified } = verdict
   if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, unverified }
   return refuse(transfer, { kind, code, reason, awaitNewSignatures })
+}
+
+/** Step 2 as a durable activity. */
+export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {
+  return ({ transfer, disputed }) =>
+    admissionStep(deps, transfer, async () =>
+      (await showsEffect(deps, transfer, disputed)) ? settled(deps, transfer) : { kind: 'passed' },
+    )
+}
+
+/** Step 3 as a durable activity: chooses the lane, simulates, quotes the fee. A revert here costs nothing. */
+export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
+  return (input) => admissionStep(deps, input.transfer, (reserve) => prepareUnless(async () => false, deps, input, reserve))
+}
+
+/** Step 3, unless the effect is there: a second delivery reverts, which usually shows in the simulation. */
+async function prepareUnless(
+  isThere: () => Promise<boolean>,
+  deps: StepDeps,
+  input: AdmitInput,
+  reserve: Reserve,
+): Promise<Ready | Stopped> {
+  const { transfer } = input
+  const choice = await chooseLane(deps, input, reserve)
+  if (choice.kind !== 'lane') {
+    if (await isThere()) return settled(deps, transfer)
+    return choice.kind === 'none' ? noLane(deps, transfer) : waitForGate(deps, transfer, choice.gate)
+  }
+  const { lane } = choice
+  const endpoint = endpointOf(deps, transfer)
+  const price = async () => {
+    const intent = await endpoint.intent(transfer)
+    const pricing = { chain: chainOf(deps, transfer), fees: deps.fees }
+    return [intent, await priceCall(pricing, { lane, owner: transferId(transfer), intent })] as const
+  }
+  const isShown = endpoint.revertsOnceDelivered?.(transfer) ?? false
+  const [delivered, [intent, priced]] = await Promise.all([isShown ? false : isThere(), price()])
+  if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
+  if (priced.kind === 'impossible') return priced
+  if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
+  if (priced.kind === 'reverts') {
+    const meaning = endpoint.explainRevert(priced.revert, transfer)
+    if (meaning.kind === 'delivered') return settled(deps, transfer)
+    const { code, reason } = meaning
+    return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
+  }
+  const quarantine = quarantineOf(deps, transfer, input.retriedAt)
+  if (quarantine) return quarantine
+  const earned = endpoint.earned?.(transfer)
+  if (earned !== undefined && earned < priced.cost) {
+    const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
+    return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
+  }
+  return { ...priced.first, kind: 'ready', lane, callHash: callHash(intent) }
+}
+
+/** Promises a local slot to an admitted transfer if its lane is here, finality is fast and it shares no call. */
+export async function promiseSlot(
+  deps: Pick<StepDeps, 'bridges' | 'localLanes'>,
+  chain: Chain,
+  transfer: Transfer,
+  ready: Ready,
+): Promise<Ready> {
+  const slots = deps.localLanes?.get(ready.lane)?.slots
+  if (!slots || !isFinalityFast(chain) || endpointOf(deps, transfer).batches?.groupOf(transfer)) return ready
+  return (await slots.promise(transferId(transfer))) ? { ...ready, local: true } : ready
+}
+
+function isFinalityFast({ heads, msToFinality, blockTimeMs }: Chain): boolean {
+  const height = heads.current?.latest.height
+  return height !== undefined && blockTimeMs + msToFinality(height + 1) <= fastFinalityMs
 }

@@ -1,4 +1,3 @@
-import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'
@@ -10,17 +9,10 @@ import type { PendingTransaction, PendingTransactionState } from '../../lanes/tr
 import { failpoint } from '../../observability/failpoints.ts'
 import type { TimedStep } from '../../observability/step-times.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type {
-  BroadcastInput,
-  BroadcastResult,
-  Landed,
-  LaneSteps,
-  LocalBroadcastSteps,
-  Ready,
-} from '../../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, BroadcastResult, Landed, LaneSteps, LocalBroadcastSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { isFinal } from '../checks/effect.ts'
 import { recordLoss } from '../checks/restrictions.ts'
-import { endpointOf, type LocalLanes, type StepDeps } from '../deps.ts'
+import { endpointOf, type LocalLane, type LocalLanes, type StepDeps } from '../deps.ts'
 import { withHeartbeats } from '../run-step.ts'
 import { acquire, type AcquireDeps, type Acquisition } from './acquire-nonce.ts'
 import type { Context } from '@temporalio/activity'
@@ -33,10 +25,8 @@ export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'lossReports'
 }
 
 /** Times of a local broadcast, ms: a few blocks. A longer one goes on as a step of the lane's queue. */
-export const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
+const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
 
-/** Finality is fast if a transaction of the next block is final within this time, ms. */
-const fastFinalityMs = 10_000
 const laneCheckMs = 3_000
 
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
@@ -55,32 +45,20 @@ export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
   }
 }
 
+/** Lets transfer workflows of this process broadcast through a lane whose key it holds. */
+export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly slots: StepSlots }): LocalLane {
+  return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
+}
+
 /** `broadcast` on the queue of the transfer's workflow, started with the answer to its task: same ledger and limits. */
-export function createBroadcastLocally(lanes: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
+export function createBroadcastLocally(lanes?: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
   return async (input) => {
-    const lane = lanes.get(input.lane)
+    const lane = lanes?.get(input.lane)
     // A transaction that may have been sent before is followed on the lane's queue, which retries until it has an end.
     if (!lane || input.mode !== 'new') return { kind: 'elsewhere' }
     const result = await lane.slots.runLocal(transferId(input.transfer), () => lane.broadcast(input))
     return result === undefined || result.kind === 'no-slot' ? { kind: 'elsewhere' } : result
   }
-}
-
-/** Promises a local slot to an admitted transfer if its lane is here, finality is fast and it shares no call. */
-export async function promiseSlot(
-  deps: Pick<StepDeps, 'bridges' | 'localLanes'>,
-  chain: Chain,
-  transfer: Transfer,
-  ready: Ready,
-): Promise<Ready> {
-  const lane = deps.localLanes?.get(ready.lane)
-  if (!lane || !isFinalityFast(chain) || endpointOf(deps, transfer).batches?.groupOf(transfer)) return ready
-  return (await lane.slots.promise(transferId(transfer))) ? { ...ready, local: true } : ready
-}
-
-function isFinalityFast({ heads, msToFinality, blockTimeMs }: Chain): boolean {
-  const height = heads.current?.latest.height
-  return height !== undefined && blockTimeMs + msToFinality(height + 1) <= fastFinalityMs
 }
 
 export function createExpedite({ agents, batchRouting }: Pick<BroadcastDeps, 'agents' | 'batchRouting'>): LaneSteps['expedite'] {

@@ -1,59 +1,74 @@
 import type { Chain } from '../../chains/port.ts'
-import { toRelayerError } from '../../domain/catalogue/errors.ts'
-import { workflowOf, laneAddress } from '../../domain/lane/lane.ts'
+import { laneAddress, workflowOf } from '../../domain/lane/lane.ts'
+import { waitsForNonces } from '../../domain/transfer/attempts.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { HeldNonces, LedgerNonces } from '../../lanes/ledger/held-nonces.ts'
 import type { Withdraw } from '../../lanes/ledger/keyless-requests.ts'
-import type { KeylessSteps, LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import type { Confirmation, KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import { unlessDisputed } from '../checks/effect.ts'
+import type { Refusal } from '../checks/restrictions.ts'
 import { chainOf, type StepDeps } from '../deps.ts'
 import { createConfirm } from './confirm.ts'
 
-export interface ConfirmEndDeps extends StepDeps {
+export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
+  /** For refusals: every undelivered message asks, so readings of the ledgers are shared. */
+  readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
 
 /** Before an undelivered end most nodes show each nonce it held as final. Then finality is read at the same head. */
-export function createConfirmEnd(deps: ConfirmEndDeps): KeylessSteps['confirmEnd'] {
-  const confirm = createConfirm(deps)
+export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   return async ({ transfer, intentId, nonces }) => {
-    const held = await findHeld(deps, transfer, workflowOf(intentId), nonces)
-    if (!held) return { kind: 'unsettled', finalInMs: chainOf(deps, transfer).blockTimeMs }
-    const { open } = held
-    await held.withdraw()
-    const effect = await confirm({ transfer, waitMs: 0, requireAgreement: true })
+    const lanes = nonces.map(({ lane }) => lane)
+    const ledgers = await deps.heldNonces(workflowOf(intentId), lanes)
+    const open = await openNonces(chainOf(deps, transfer), nonces, ledgers)
+    if (!open) return { kind: 'unsettled', finalInMs: chainOf(deps, transfer).blockTimeMs }
+    const effect = await withdrawAndConfirm(deps, transfer, ledgers)
     if (effect.kind === 'delivered' || (effect.kind === 'unsettled' && open.length === 0)) return effect
     return open.length > 0 ? { kind: 'held', nonces: open } : { kind: 'free' }
   }
 }
 
-export interface Held {
-  /** Not shown as final by most nodes, one per lane. */
-  readonly open: LaneNonce[]
-  withdraw(): Promise<void>
+export type Refuse = (transfer: Transfer, refusal: Refusal) => Promise<Stopped>
+
+/**
+ * An earlier, forgotten run may have sent a call: no transfer is refused while a nonce of it can be mined.
+ * Nothing is read or withdrawn for an invalid message: strangers choose its fields.
+ */
+export function createRefuse(deps: EndDeps): Refuse {
+  return async (transfer, refusal) => {
+    // The transfer is parked and does not end.
+    if (refusal.awaitNewSignatures) return refusal
+    const chain = chainOf(deps, transfer)
+    const wait = (reason: string): Stopped => {
+      const about = { code: 'NONCE_NOT_FINAL', reason, retryInMs: chain.blockTimeMs } as const
+      return { kind: 'waiting', ...about, ...(refusal.kind === 'rejected' && { unverified: true }) }
+    }
+    const what = `${refusal.kind} (${refusal.reason})`
+    const ledgers = await deps.sharedHeldNonces(transferId(transfer))
+    const open = await openNonces(chain, [], ledgers)
+    if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
+    if (refusal.kind === 'declined') {
+      const effect = await withdrawAndConfirm(deps, transfer, ledgers)
+      if (effect.kind === 'delivered') return effect
+      if (effect.kind === 'unsettled' && open.length === 0)
+        return wait(`${what}, unless it is delivered, which is not final, or the nodes do not agree`)
+    }
+    return open.length > 0 ? wait(waitsForNonces(what, open)) : refusal
+  }
 }
 
-/** Undefined while the nodes do not agree. @param left the nonces that the transfer knows it held */
-export async function findHeld(
-  deps: ConfirmEndDeps,
-  transfer: Transfer,
-  workflowId: string,
-  left: readonly LaneNonce[],
-): Promise<Held | undefined> {
-  const ledgers = await deps.heldNonces(
-    workflowId,
-    left.map(({ lane }) => lane),
-  )
-  const withdraw = async () => {
-    for (const { lane, owners } of ledgers) for (const owner of owners) await deps.withdraw({ lane, intentId: owner, how: 'cancel' })
-  }
-  try {
-    const open = await Promise.all(ledgers.map((ledger) => openNonce(chainOf(deps, transfer), left, ledger)))
-    return { open: open.flatMap((one) => one ?? []), withdraw }
-  } catch (error) {
-    if (toRelayerError(error).code === 'NODES_DISAGREE') return undefined
-    throw error
-  }
+async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: readonly LedgerNonces[]): Promise<Confirmation> {
+  for (const { lane, owners } of ledgers) for (const intentId of owners) await deps.withdraw({ lane, intentId, how: 'cancel' })
+  return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
+}
+
+/** Not shown as final by most nodes, one per lane. Undefined while they do not agree. @param left held as far as the transfer knows */
+async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
+  const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
+  return open?.flatMap((one) => one ?? [])
 }
 
 async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: LedgerNonces): Promise<LaneNonce | undefined> {

@@ -1,7 +1,7 @@
 import { untilHead } from '../../chains/heads.ts'
 import type { Receipt } from '../../chains/port.ts'
 import type { Confirmation, ConfirmInput, KeylessSteps, Landed } from '../../temporal/contracts/transfer-steps.ts'
-import { finalDelivery, isAbsent, isDenied, isFinal, isOurs } from '../checks/effect.ts'
+import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled } from '../checks/effect.ts'
 import { recordLoss } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 
@@ -11,20 +11,14 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     const { transfer, landed, requireAgreement } = input
     const chain = chainOf(deps, transfer)
     const endpoint = endpointOf(deps, transfer)
-    const unsettled = (): Confirmation => {
-      const height = landed?.blockHeight ?? chain.heads.current?.latest.height ?? 0
-      return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(height)) }
-    }
-
     const own = landed && (await readLanded(deps, input, landed))
-    if (own?.kind === 'delivered') return own
-    if (own?.kind === 'unsettled') return unsettled()
+    if (own && own.kind !== 'useless') return own
     const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
     const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
     if (delivery) return { kind: 'delivered', delivery }
     // The transfer waits until other nodes show the effect too, but not for ever on the word of one.
-    if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled()
-    if ((own || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
+    if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
+    if ((own || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if (!own) return { kind: 'gone' }
     const { receipt } = own
     await recordLoss(deps, transfer, receipt, landed?.batch !== undefined)
@@ -32,10 +26,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   }
 }
 
-type OwnTransaction =
-  | Extract<Confirmation, { kind: 'delivered' }>
-  | { readonly kind: 'unsettled' }
-  | { readonly kind: 'useless'; readonly receipt: Receipt }
+type OwnTransaction = Extract<Confirmation, { kind: 'delivered' | 'unsettled' }> | { readonly kind: 'useless'; readonly receipt: Receipt }
 
 /** Undefined: the transaction is in no block, or in one that is not final and without the effect. */
 async function readLanded(deps: StepDeps, { transfer, waitMs, seenAt }: ConfirmInput, landed: Landed): Promise<OwnTransaction | undefined> {
@@ -50,7 +41,7 @@ async function readLanded(deps: StepDeps, { transfer, waitMs, seenAt }: ConfirmI
   if (!receipt) return undefined
   const { hash: blockHash, height: blockHeight } = receipt.block
   if (!endpoint.hasEffect(receipt, transfer)) return isFinalHeight(blockHeight) ? { kind: 'useless', receipt } : undefined
-  if (!isFinalHeight(blockHeight) || shows !== true) return { kind: 'unsettled' }
+  if (!isFinalHeight(blockHeight) || shows !== true) return unsettled(chain, landed.blockHeight)
   const { from: by, hash: txHash } = receipt
   const ours = isOurs(deps, transfer, by)
   deps.stepTimes?.reached('final', transfer, landed.includedAt)

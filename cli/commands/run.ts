@@ -106,7 +106,7 @@ async function listToken(
 ): Promise<void> {
   const order = { by: 'portage', reason: 'the first access token', orders: [{ kind: 'addToken' as const, token }] }
   try {
-    const { retryUntilAvailable } = await import('../../workers/process/retry-until-available.ts')
+    const { retryUntilAvailable } = await import('../../workers/process/startup-dependencies.ts')
     const add = () => withTemporal((client, config) => changeSettings(client, namesOf(config), order))
     await retryUntilAvailable('the list of access tokens', add, { logger, stopping })
     await unlisted.forget().catch(() => {})

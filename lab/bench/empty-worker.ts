@@ -1,4 +1,4 @@
-import { defaultTuning } from '../../workers/process/tuning.ts'
+import { defaultTuning } from '../../workers/process/create-worker.ts'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { fileURLToPath } from 'node:url'
 

@@ -14,7 +14,7 @@ import {
 } from '../../temporal/client/transfers/batches.ts'
 import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent } from '../agent.ts'
-import { laneCall } from '../lane-call.ts'
+import { laneCall } from '../deps.ts'
 import type { NonceRequest, Refused } from '../ledger/nonce-requests.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
 import { keptRead } from '../../runtime/shared-read.ts'

@@ -1,6 +1,5 @@
 import type { Account, MinedTransaction } from '../../chains/port.ts'
-import type { LaneDeps } from '../deps.ts'
-import { callHash } from '../lane-call.ts'
+import { callHash, type LaneDeps } from '../deps.ts'
 import type { Attempts } from './attempts.ts'
 
 /** Blocks between the account passing the nonce and the first check: an own receipt is found before that. */

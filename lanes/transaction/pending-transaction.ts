@@ -9,9 +9,8 @@ import type { LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
 import { Attempts, signingRefusal } from './attempts.ts'
 import { TransactionSender } from './sender.ts'
-import { FeeEscalator, type RaiseReason } from './fee-escalator.ts'
+import { FeeEscalator, type RaiseReason, StuckDetector } from './fee-escalator.ts'
 import { NonceConflictCheck } from './nonce-conflict-check.ts'
-import { StuckDetector } from './stuck-detector.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 interface KnownCall {

@@ -6,7 +6,7 @@ import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
-import { callHash } from '../../lanes/lane-call.ts'
+import { callHash } from '../../lanes/deps.ts'
 import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)

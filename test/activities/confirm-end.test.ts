@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createConfirmEnd, type ConfirmEndDeps } from '../../activities/transfer/confirm-end.ts'
+import { createConfirmEnd, type EndDeps } from '../../activities/transfer/confirm-end.ts'
 import type { Chain } from '../../chains/port.ts'
 import type { LedgerNonces } from '../../lanes/ledger/held-nonces.ts'
 import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
@@ -39,7 +39,7 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
     bridges: new Map([['b', { endpoint: () => endpoint }]]),
     heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, knowsAll: true, ...word }]),
     withdraw: () => Promise.resolve({ kind: 'free' }),
-  } as unknown as ConfirmEndDeps)
+  } as unknown as EndDeps)
   return { asked, answer: () => confirmEnd({ transfer, intentId: 'w/1', nonces: left }) }
 }
 

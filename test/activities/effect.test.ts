@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { showsEffect } from '../../activities/checks/effect.ts'
-import type { Refuse } from '../../activities/transfer/refuse.ts'
+import type { Refuse } from '../../activities/transfer/confirm-end.ts'
 import { createValidate } from '../../activities/transfer/admit.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import type { At } from '../../chains/port.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPrepare } from '../../activities/transfer/prepare.ts'
+import { createPrepare } from '../../activities/transfer/admit.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'

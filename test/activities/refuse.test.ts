@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRefuse, type RefuseDeps } from '../../activities/transfer/refuse.ts'
+import { createRefuse, type EndDeps } from '../../activities/transfer/confirm-end.ts'
 import type { At, Chain } from '../../chains/port.ts'
 import type { LedgerNonces } from '../../lanes/ledger/held-nonces.ts'
 import type { WithdrawInput } from '../../temporal/contracts/transfer-steps.ts'
@@ -43,7 +43,7 @@ function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, deliver
       return Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, knowsAll: true, ...word }])
     },
     withdraw: (input: WithdrawInput) => (withdrawn.push(input), Promise.resolve({ kind: 'free' })),
-  } as unknown as RefuseDeps)
+  } as unknown as EndDeps)
   return { refuse, asked, withdrawn }
 }
 

@@ -8,7 +8,7 @@ import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-pr
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { callHash } from '../../lanes/lane-call.ts'
+import { callHash } from '../../lanes/deps.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { chainQueue, transferId } from '../../temporal/contracts/names.ts'
 import { runCli } from '../cli/run-cli.ts'

@@ -5,7 +5,7 @@ import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-brid
 import { type Intent, type Attempt, type Entry, type LaneState, laneId } from '../../domain/lane/lane.ts'
 import type { Ask, LaneAnswer } from '../../domain/lane/messages.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
-import { callHash } from '../../lanes/lane-call.ts'
+import { callHash } from '../../lanes/deps.ts'
 import { applyUpdate, laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { chainQueue, laneQueue, laneWorkflowId, ledgerQueue } from '../../temporal/contracts/names.ts'
 import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'

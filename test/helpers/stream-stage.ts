@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client'
 import type { StreamNames } from '../../domain/stream/stream.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { createLedgerWorker } from '../../workers/roles/ledger.ts'
+import { createLedgerWorker } from '../../workers/roles/chain.ts'
 import { connectTemporal } from '../../workers/process/temporal.ts'
-import { defaultTuning } from '../../workers/process/tuning.ts'
+import { defaultTuning } from '../../workers/process/create-worker.ts'
 
 /** A Temporal server with a worker for the queue `ledger`, and nothing else. */
 export interface StreamStage {

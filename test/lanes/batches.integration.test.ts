@@ -12,7 +12,7 @@ import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { createHeldNonces } from '../../lanes/ledger/held-nonces.ts'
-import { laneCall } from '../../lanes/lane-call.ts'
+import { laneCall } from '../../lanes/deps.ts'
 import { createLaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
 import { createWithdrawals, type Withdraw } from '../../lanes/ledger/keyless-requests.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -51,6 +51,7 @@ describe('Batches of a lane', () => {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal
     const { chain } = network.target
+    const heldNonces = createHeldNonces(client, [config.lane], true)
     const steps = createConfirmEnd({
       bridges: new Map([
         [bridge, createNativeBridge({ routes: [network.route], endpoints: new Map([['target', one.endpoint]]), sources: [] })],
@@ -61,7 +62,8 @@ describe('Batches of a lane', () => {
       fees: () => ({}),
       abandonAfterMs: 0,
       withdraw,
-      heldNonces: createHeldNonces(client, [config.lane], true),
+      heldNonces,
+      sharedHeldNonces: heldNonces,
     })
     return steps({ transfer, intentId: candidateOf(transfer).intentId, nonces: [] })
   }

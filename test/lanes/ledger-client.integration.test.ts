@@ -9,7 +9,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
 import { createTransferWorker } from '../../workers/roles/chain.ts'
-import { defaultTuning } from '../../workers/process/tuning.ts'
+import { defaultTuning } from '../../workers/process/create-worker.ts'
 import { countingClient, laneOf, startLedgers, request, type Ledgers } from './setting.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 

@@ -11,15 +11,15 @@ import type { LaneAnswer, LaneOrder, LaneRequest } from '../../domain/lane/messa
 import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import type { NonceRequest } from '../../lanes/ledger/nonce-requests.ts'
-import { callHash } from '../../lanes/lane-call.ts'
+import { callHash } from '../../lanes/deps.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { LedgerClient } from '../../lanes/ledger/ledger-client.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { applyUpdate, laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
-import { createLedgerWorker } from '../../workers/roles/ledger.ts'
+import { createLedgerWorker } from '../../workers/roles/chain.ts'
 import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
-import { defaultTuning, type WorkerTuning } from '../../workers/process/tuning.ts'
+import { defaultTuning, type WorkerTuning } from '../../workers/process/create-worker.ts'
 import { networkId, startManualAnvil, testChain } from '../helpers/evm.ts'
 
 const logger = silentLogger()

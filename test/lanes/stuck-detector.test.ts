@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { StuckDetector } from '../../lanes/transaction/stuck-detector.ts'
+import { StuckDetector } from '../../lanes/transaction/fee-escalator.ts'
 
 const calm = { lowest: false, pricedOut: false }
 

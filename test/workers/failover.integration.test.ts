@@ -4,9 +4,9 @@ import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { ledgerQueue, settingsWorkflowId } from '../../temporal/contracts/names.ts'
-import { createLedgerWorker } from '../../workers/roles/ledger.ts'
+import { createLedgerWorker } from '../../workers/roles/chain.ts'
 import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
-import { defaultTuning } from '../../workers/process/tuning.ts'
+import { defaultTuning } from '../../workers/process/create-worker.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
 
 const failover = { workflowTaskSeconds: 4, heartbeatSeconds: 2, laneTaskSeconds: 5 }

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { inSpan, inTrace, traceFields, useTracing } from '../../observability/tracing.ts'
 import { createTracing } from '../../workers/telemetry/otlp.ts'
-import { startTracing } from '../../workers/telemetry/tracing.ts'
+import { startTracing } from '../../workers/process/runtime.ts'
 import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 
 const off = { otlpEndpoint: undefined, traceRatio: 1 }
@@ -60,11 +60,11 @@ test('with a ratio of 0 no trace is recorded; a missing collector stops nothing'
 })
 
 test('a process without traces loads nothing of OpenTelemetry', async () => {
-  const folder = fileURLToPath(new URL('../../workers/telemetry', import.meta.url))
-  const files = (await readdir(folder)).filter((name) => name !== 'otlp.ts')
+  const folder = fileURLToPath(new URL('../../workers', import.meta.url))
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('otlp.ts'))
   const sources = await Promise.all(files.map(async (name) => readFile(join(folder, name), 'utf8')))
   // scripts/rooms.ts lets no other file import OpenTelemetry.
-  const imports = sources.flatMap((text) => text.split('\n').filter((line) => line.includes('./otlp.ts')))
+  const imports = sources.flatMap((text) => text.split('\n').filter((line) => line.includes("/otlp.ts'")))
   const late = imports.filter((line) => !/^(import|export) type /.test(line))
-  expect(late).toEqual([expect.stringContaining("await import('./otlp.ts')")])
+  expect(late).toEqual([expect.stringContaining("await import('../telemetry/otlp.ts')")])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
-import { type RetryOptions, retryUntilAvailable, Stopped } from '../../workers/process/retry-until-available.ts'
+import { type RetryOptions, retryUntilAvailable, Stopped } from '../../workers/process/startup-dependencies.ts'
 import { fakeTime } from '../helpers/fake-time.ts'
 
 fakeTime()

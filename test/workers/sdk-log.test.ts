@@ -3,7 +3,7 @@ import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { toFailure } from '../../activities/run-step.ts'
 import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
-import { dropDetails, sdkLine } from '../../workers/telemetry/sdk-log.ts'
+import { dropDetails, sdkLine } from '../../workers/process/temporal.ts'
 
 const failed = (error: unknown) =>
   sdkLine({ level: 'WARN', message: 'Activity failed', meta: { activityType: 'prepare', taskToken: 'CiQw', error } })

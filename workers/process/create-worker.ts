@@ -1,23 +1,77 @@
-import { Worker, type WorkerOptions } from '@temporalio/worker'
+import type { Config } from '../../config/schema/schema.ts'
 import { encodedFailures } from '../../temporal/encryption/failures.ts'
+import type { ProcessTracing } from '../telemetry/otlp.ts'
 import { withEncodedFailures } from './bundle.ts'
-import { commonOptions, type Hosting } from './tuning.ts'
+import { type Deployment, versionOptions } from './deployment.ts'
+import type { Temporal } from './temporal.ts'
+import { Worker, type WorkerOptions } from '@temporalio/worker'
 
-type OwnOptions = Omit<WorkerOptions, keyof ReturnType<typeof commonOptions>> & Pick<WorkerOptions, 'sinks'>
+/** Limits and timeouts of Workers. Pollers are fixed: autoscaling pollers lost tasks for 10 s on a busy dev server. */
+export const defaultTuning = {
+  maxCachedWorkflows: 1_000,
+  workflowTasks: 40,
+  workflowPollers: 8,
+  lanePollers: 4,
+  /** Updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
+  updatesPerRun: undefined as number | undefined,
+  /** How long a workflow task waits for the process that has the workflow in memory, ms. */
+  stickyMs: 10_000,
+  graceMs: 5_000,
+  /** After this time unfinished activities are left to another process, ms. */
+  forceMs: 20_000,
+}
+
+export type WorkerTuning = Readonly<typeof defaultTuning>
+
+/** Also reads, for tests, PORTAGE_MAX_CACHED_WORKFLOWS (0: replay at every task) and PORTAGE_LANE_UPDATES_PER_RUN. */
+export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
+  const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
+  const maxCachedWorkflows = Number(env['PORTAGE_MAX_CACHED_WORKFLOWS'] ?? defaultTuning.maxCachedWorkflows)
+  return {
+    ...defaultTuning,
+    maxCachedWorkflows,
+    // Without a cache, a second task would evict a workflow during its local activity, which costs 10 s.
+    ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
+    updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
+    stickyMs: worker.stickySeconds * 1_000,
+    graceMs: worker.shutdownGraceSeconds * 1_000,
+    forceMs: worker.shutdownForceSeconds * 1_000,
+  }
+}
+
+export interface Hosting {
+  readonly temporal: Temporal
+  readonly tuning: WorkerTuning
+  readonly tracing?: ProcessTracing | undefined
+  readonly deployment?: Deployment | undefined
+}
 
 /** The only place that creates a Worker. @param versioning of its workflows, if Workers have versions */
-export async function createWorker(hosting: Hosting, versioning: 'PINNED' | 'AUTO_UPGRADE', options: OwnOptions): Promise<Worker> {
-  const { codec } = hosting.temporal
-  const { workflowBundle } = options
-  const bundle = codec.encrypts && workflowBundle && 'code' in workflowBundle ? withEncodedFailures(workflowBundle) : workflowBundle
+export async function createWorker(
+  { temporal, tuning, tracing, deployment }: Hosting,
+  versioning: 'PINNED' | 'AUTO_UPGRADE',
+  options: WorkerOptions,
+): Promise<Worker> {
+  const { codec, connection, namespace } = temporal
+  const { workflowBundle: bundle } = options
   const worker = await Worker.create({
-    ...commonOptions(hosting, versioning),
+    connection,
+    namespace,
+    stickyQueueScheduleToStartTimeout: tuning.stickyMs,
+    shutdownGraceTime: tuning.graceMs,
+    shutdownForceTime: tuning.forceMs,
+    ...(tracing && { interceptors: tracing.interceptors, sinks: tracing.sinks }),
+    ...versionOptions(deployment, versioning),
     ...options,
-    ...(bundle && { workflowBundle: bundle }),
+    ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
     // Only with keys: without them every payload that claims to be encrypted would fail a task.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
   // The option names a file for the SDK to load, which a compiled process does not have.
   if (codec.encrypts) worker.options.loadedDataConverter.failureConverter = encodedFailures
   return worker
+}
+
+export function pollers(maximum: number) {
+  return { type: 'simple-maximum', maximum } as const
 }

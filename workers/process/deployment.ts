@@ -4,7 +4,7 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
-import { type Service, startPolling } from './service.ts'
+import { type Service, startPolling } from '../../runtime/wait.ts'
 
 /** Polling interval, ms. A server answers some ten of these a second for all processes of a namespace. */
 const pollEveryMs = 10_000
@@ -51,9 +51,7 @@ export async function beginVersion(
   client: TemporalClient,
 ): Promise<Pick<DeploymentWatch, 'deployment' | 'atStart'> | undefined> {
   const deployment = deploymentOf(config)
-  if (!deployment) return undefined
-  const { deploymentName, buildId } = deployment
-  return { deployment, atStart: await versionStatus(client, { deploymentName, buildId }).catch(() => undefined) }
+  return deployment && { deployment, atStart: await versionStatus(client, deployment).catch(() => undefined) }
 }
 
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {

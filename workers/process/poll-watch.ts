@@ -1,9 +1,9 @@
 import type { Worker } from '@temporalio/worker'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { Service } from './service.ts'
+import type { Service } from '../../runtime/wait.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
-import type { WorkerTuning } from './tuning.ts'
+import type { WorkerTuning } from './create-worker.ts'
 
 /** A queue without a new poll for this long is not polled, ms. The SDK begins a new poll every 70 s. */
 const quietMs = 240_000

@@ -7,12 +7,11 @@ import { createMetrics, type Metrics } from '../../observability/metrics.ts'
 import { startWorkflowRecovery } from '../../temporal/recovery/workflow-recovery.ts'
 import { type Admin, openAdmin } from '../roles/admin.ts'
 import { scheduleAudits } from '../roles/audit.ts'
-import { createChainWorker } from '../roles/chain.ts'
+import { createChainWorker, createLedgerWorker } from '../roles/chain.ts'
 import { createContext } from '../roles/context.ts'
 import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { startIntake } from '../roles/intake.ts'
 import { createLaneWorker, signingLanes } from '../roles/lane.ts'
-import { createLedgerWorker } from '../roles/ledger.ts'
 import { startNotifications } from '../roles/notifications.ts'
 import { watchPolls } from './poll-watch.ts'
 import { keepSettings } from '../roles/settings-keeper.ts'
@@ -24,8 +23,10 @@ import { spendingNotices } from '../roles/spending-notices.ts'
 import { auditHere } from '../roles/stream-audit.ts'
 import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
 import { watchCredentials } from './temporal-credentials.ts'
-import { type ProcessTracing, startTracing } from '../telemetry/tracing.ts'
-import { tuningFrom } from './tuning.ts'
+import type { ProcessTracing } from '../telemetry/otlp.ts'
+import { tuningFrom } from './create-worker.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { useTracing } from '../../observability/tracing.ts'
 
 /** Starts one role or all; if stopped while it waits, it has ended. Throws RelayerError: config, key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
@@ -128,4 +129,20 @@ async function startRole(
     )
   options.admin.started({ client, network, agents, spies: intake?.spies, unpolled: polls.unpolled })
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
+}
+
+/** Sends traces over OTLP if an endpoint is named. Undefined: none, or OTEL_SDK_DISABLED; no OpenTelemetry loaded. */
+export async function startTracing(
+  { otlpEndpoint, traceRatio }: Config['telemetry'],
+  { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },
+): Promise<ProcessTracing | undefined> {
+  const named = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT']
+  const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
+  if (isOff || (!named && otlpEndpoint === undefined)) return undefined
+  const { createTracing } = await import('../telemetry/otlp.ts')
+  // The exporter reads the variables itself.
+  const tracing = createTracing({ endpoint: named ? undefined : otlpEndpoint, ratio: traceRatio, role, logger })
+  useTracing(tracing)
+  logger.info('traces are sent over OTLP', { by: named ? 'the environment' : 'telemetry.otlpEndpoint', ratio: traceRatio })
+  return tracing
 }

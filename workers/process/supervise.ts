@@ -1,6 +1,6 @@
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { Service } from './service.ts'
+import type { Service } from '../../runtime/wait.ts'
 import { GracefulShutdownPeriodExpiredError, type Worker } from '@temporalio/worker'
 import { once } from 'node:events'
 import { problemOf } from '../../observability/severity.ts'

@@ -4,7 +4,7 @@ import type { NativeConnection, Worker } from '@temporalio/worker'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { apiKeyExpiry, readCredentials, type TemporalCredentials } from '../../temporal/client/connection/credentials.ts'
-import { type Service, startPolling } from './service.ts'
+import { type Service, startPolling } from '../../runtime/wait.ts'
 import type { Temporal } from './temporal.ts'
 
 const pollEveryMs = 5_000

@@ -1,17 +1,19 @@
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { isErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { FailoverSettings } from '../../temporal/client/connection/failover.ts'
-import type { Logger } from '../../observability/logger.ts'
-import { dropDetails, sdkLine } from '../telemetry/sdk-log.ts'
+import type { Logger, WarningFields } from '../../observability/logger.ts'
 import { withSdkMetrics } from '../telemetry/sdk-metrics.ts'
-import type { ProcessTracing } from '../telemetry/tracing.ts'
+import type { ProcessTracing } from '../telemetry/otlp.ts'
 import { probeTemporal } from '../../temporal/client/connection/probe.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { connectionOptions, readCredentials, type TemporalCredentials } from '../../temporal/client/connection/credentials.ts'
 import { createEncryptionCodec, type EncryptionCodec } from '../../temporal/encryption/codec.ts'
 import { redactText } from '../../observability/redact.ts'
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
+import { DefaultLogger, type LogEntry, type Logger as SdkLogger, NativeConnection, Runtime } from '@temporalio/worker'
+import type { Code } from '../../domain/catalogue/catalogue.ts'
+import { asLogged } from '../../observability/severity.ts'
+import { ApplicationFailure } from '@temporalio/common'
 
 export interface Temporal {
   readonly connection: NativeConnection
@@ -28,12 +30,9 @@ export interface Temporal {
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
-  {
-    stopping,
-    failover,
-    tracing,
-  }: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
+  options: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
+  const { stopping, failover, tracing } = options
   // Probed first: the native connection has less precise errors and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
@@ -121,4 +120,50 @@ export async function installRuntime(logger: Logger): Promise<void> {
     }),
   )
   dropDetails(collector)
+}
+
+const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
+
+/** Queues of lanes have only activities, the queue `ledger` only workflows. The SDK warns of both. */
+const byDesign = /^No (activities|workflows) registered, not polling/
+
+/** Target of the lines about every retry while Temporal is away. temporal/client/settings logs the outage once. */
+const retries = 'temporalio_client::retry'
+
+/** Fields that the SDK adds to each line of a workflow. The transfer's id is the workflow's. */
+const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
+
+type SdkLine =
+  | { readonly level: 'debug'; readonly fields: Record<string, unknown> }
+  | { readonly level: 'info'; readonly fields: Record<string, unknown> }
+  | { readonly level: 'warn' | 'error'; readonly fields: WarningFields }
+
+/** Failed activities of Portage are logged at the level of their code: the SDK warns of every one. */
+export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
+  // The token is long and useless.
+  const { taskToken: _, ...given } = meta as Record<string, unknown>
+  const { error, ...fields } = given
+  if (given['sdkComponent'] === 'workflow' && typeof given['transfer'] === 'string') return transferLine(level, given)
+  if (byDesign.test(message) || fields['target'] === retries) return { level: 'debug' as const, fields: given }
+  if (error instanceof ApplicationFailure && isErrorCode(error.type)) {
+    const logged = asLogged({ code: error.type, message: error.message }, error)
+    return { level: logged.level, fields: { ...fields, ...logged.fields } }
+  }
+  const shown = levels[level]
+  if (shown === 'debug') return { level: shown, fields: given }
+  // An error that reached the SDK has no known code.
+  return { level: shown, fields: { code: error === undefined ? 'TEMPORAL_SDK' : 'INTERNAL', ...given } }
+}
+
+function transferLine(level: LogEntry['level'], given: Record<string, unknown>): SdkLine {
+  const { runId, ...fields } = Object.fromEntries(
+    Object.entries(given).filter(([name]) => !(ofWorkflow as readonly string[]).includes(name)),
+  )
+  if (level !== 'WARN') return { level: 'info', fields: { ...fields, run_id: runId } }
+  return { level: 'warn', fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as Code, run_id: runId } }
+}
+
+/** Drops the SDK's lines below INFO: some twenty per transfer, which the runtime would stamp, keep and sort. */
+export function dropDetails(collector: Pick<SdkLogger, 'trace' | 'debug'>): void {
+  collector.trace = collector.debug = () => {}
 }

@@ -2,7 +2,7 @@ import type { Code } from '../../domain/catalogue/catalogue.ts'
 import type { Found } from '../../activities/audit/audit.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
-import { type Service, startPolling } from '../process/service.ts'
+import { type Service, startPolling } from '../../runtime/wait.ts'
 import type { ProcessParts } from './context.ts'
 import { problemOf } from '../../observability/severity.ts'
 

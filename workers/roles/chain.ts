@@ -3,20 +3,19 @@ import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
 import { LanesWithoutRole } from '../../bridges/gates/lanes-without-role.ts'
 import { createPauses, createWithdrawals } from '../../lanes/ledger/keyless-requests.ts'
 import { listWaitingTransfers, wakeTransfer } from '../../temporal/client/transfers/transfers.ts'
-import { createAuditSteps, createKeylessSteps, createLocalBroadcastSteps } from '../../activities/index.ts'
+import { createChainSteps } from '../../activities/index.ts'
 import type { LocalLanes } from '../../activities/deps.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { createHeldNonces, createSharedHeldNonces } from '../../lanes/ledger/held-nonces.ts'
-import { chainQueue } from '../../temporal/contracts/names.ts'
+import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
-import { workflowBundle } from '../process/bundle.ts'
+import { crashSinks, workflowBundle } from '../process/bundle.ts'
 import { createLaneStatusCache, type LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
 import { laneConfigs } from './lane.ts'
-import type { Service } from '../process/service.ts'
+import type { Service } from '../../runtime/wait.ts'
 import type { ProcessContext } from './context.ts'
 import type { Logger } from '../../observability/logger.ts'
-import { createWorker } from '../process/create-worker.ts'
-import { type Hosting, pollers } from '../process/tuning.ts'
+import { createWorker, type Hosting, pollers } from '../process/create-worker.ts'
 import type { Worker } from '@temporalio/worker'
 
 /** These fail if they do not replay, and start again: chains show what is done. Those of `ledger` are reset instead. */
@@ -40,7 +39,7 @@ export async function createChainWorker(
   const gates = createGateWatcher(name, lanes, context)
   const openLanes = new OpenLaneWatcher({ lanes, wake: (id) => wakeTransfer(client, id), logger })
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
-  const keyless = createKeylessSteps({
+  const activities = createChainSteps({
     bridges,
     chains,
     lanes: new Map([[name, lanes]]),
@@ -57,9 +56,9 @@ export async function createChainWorker(
     withdraw: createWithdrawals(client, ledgers, batched),
     heldNonces: createHeldNonces(client, [...ledgers.keys()], batched),
     sharedHeldNonces: createSharedHeldNonces(client, [...ledgers.keys()], batched),
+    client,
+    ...auditAlarms(name, context),
   })
-  const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(name, context) })
-  const activities = { ...keyless, ...audits, ...createLocalBroadcastSteps(localLanes) }
   const worker = await createTransferWorker(name, { ...hosting, logger, activities, localSlots })
   return { worker, services: gates ? [gates, openLanes] : [openLanes] }
 }
@@ -103,5 +102,16 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
     unauthorized,
     logger,
     metrics,
+  })
+}
+
+/** Serves the queue `ledger` with a Worker of its own, so that no backlog of transfers delays a grant. */
+export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
+  return createWorker(hosting, 'AUTO_UPGRADE', {
+    taskQueue: ledgerQueue,
+    workflowBundle: await workflowBundle(logger, hosting.tracing !== undefined),
+    sinks: { ...crashSinks, ...hosting.tracing?.sinks },
+    maxCachedWorkflows: hosting.tuning.maxCachedWorkflows,
+    workflowTaskPollerBehavior: pollers(4),
   })
 }

@@ -9,7 +9,7 @@ import { createScannedAgent, type ScannedAgentOptions } from '../../intake/strea
 import { createSignedAgent, type SignedAgentOptions } from '../../intake/streams/signed/agent.ts'
 import { chainWithoutNode } from '../../intake/streams/signed/bootstrap.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import type { Service } from '../process/service.ts'
+import type { Service } from '../../runtime/wait.ts'
 import type { ProcessContext } from './context.ts'
 
 /** Subscribes to guardian spies and feeds the streams of all sources. Streams find messages that a spy missed. */

@@ -1,5 +1,6 @@
 import type { Worker } from '@temporalio/worker'
-import { createNotifierSteps } from '../../activities/index.ts'
+import { createNotify } from '../../activities/notify.ts'
+import { guarded } from '../../activities/run-step.ts'
 import { lanesOf } from '../../config/chains.ts'
 import { receiversOf } from '../../config/receivers.ts'
 import { type NotifierState, oldestUnsent, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
@@ -11,12 +12,10 @@ import { countNotified } from '../../temporal/client/settings/notified-transfers
 import { problemOf } from '../../observability/severity.ts'
 import { readNotifier, startNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { notificationQueue } from '../../temporal/contracts/notifier.ts'
-import { poll } from '../../runtime/wait.ts'
-import type { Service } from '../process/service.ts'
+import { poll, type Service } from '../../runtime/wait.ts'
 import type { ProcessParts } from './context.ts'
-import { createWorker } from '../process/create-worker.ts'
+import { createWorker, type Hosting, pollers } from '../process/create-worker.ts'
 import type { ProcessWork } from '../process/supervise.ts'
-import { type Hosting, pollers } from '../process/tuning.ts'
 
 const keepMs = 15_000
 
@@ -56,7 +55,7 @@ export async function createNotificationWork(
   const conditions = createConditionReader({ client, lanes: lanesOf(config), everyMs: times.conditionsMs, gapAgeMs })
   const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: notificationQueue,
-    activities: createNotifierSteps({ client, conditions, metrics, logger, times, receivers, isSealed, stopping: signal }),
+    activities: guarded({ notify: createNotify({ client, conditions, metrics, logger, times, receivers, isSealed, stopping: signal }) }),
     maxConcurrentActivityTaskExecutions: receivers.size,
     activityTaskPollerBehavior: pollers(1),
   })

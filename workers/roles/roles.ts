@@ -4,7 +4,7 @@ import type { StreamAudit } from '../../intake/streams/scanned/audit-transfers.t
 import type { SpyHealth } from '../../intake/spy/spy.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Service } from '../process/service.ts'
+import type { Service } from '../../runtime/wait.ts'
 import type { ProcessContext } from './context.ts'
 
 export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const

@@ -14,8 +14,7 @@ import { createCheckpointFiles } from '../../intake/streams/checkpoints.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { changeSettings, readSettings, restoreSettings } from '../../temporal/client/settings/settings.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
-import { within } from '../../runtime/wait.ts'
-import type { Service } from '../process/service.ts'
+import { type Service, within } from '../../runtime/wait.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface SettingsKeeperOptions {

@@ -7,7 +7,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { idOf } from '../../operations/notifications/events.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { raiseNotification } from '../../temporal/client/settings/notifiers.ts'
-import { type Service, startPolling } from '../process/service.ts'
+import { type Service, startPolling } from '../../runtime/wait.ts'
 import type { ProcessParts } from './context.ts'
 import { LRUCache } from 'lru-cache'
 
