@@ -4,11 +4,10 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import { type NotifierState, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
-import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
+import { listWorkflows, type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { countNotified } from '../../temporal/client/settings/notified-transfers.ts'
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
-import { listRuns, type RunId } from '../../temporal/client/visibility/runs.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
 import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import { ledgerWorkflows } from '../../temporal/contracts/names.ts'
@@ -55,13 +54,9 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
 
 /** Of the queue `ledger`: one visibility query, one call for each. Throws as the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
-  const runs: RunId[] = []
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
-  await within(client, limits.temporalMs, async () => {
-    for await (const run of listRuns(client, `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`)) {
-      if (runs.push(run) >= most.workflows) break
-    }
-  })
+  const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`
+  const runs = await within(client, limits.temporalMs, () => listWorkflows(client, query, { most: most.workflows }))
   const found = await mapLimited(runs, most.atOnce, async (run) => failingOf(run.workflowId, await pendingWork(client, run)) ?? [])
   return found.flat()
 }

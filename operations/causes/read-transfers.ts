@@ -3,7 +3,7 @@ import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { type OpenKind, type OpenTransfer, openTransfers } from '../../temporal/client/transfers/open-transfers.ts'
-import { describePendingWork, type PendingWork } from '../../temporal/client/visibility/pending-work.ts'
+import { describeOpenRun, type OpenRun } from '../../temporal/client/visibility/runs.ts'
 import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import { type FailingWorkflow, limits, type ServedFacts, type TransferFacts } from './facts.ts'
 
@@ -87,12 +87,12 @@ function servedOf(asked: readonly Asked[]): TransfersRead['served'] {
 }
 
 /** Undefined: it cannot be read. */
-export function pendingWork(client: TemporalClient, run: Parameters<typeof describePendingWork>[1], withinMs: number = limits.temporalMs) {
-  return within(client, withinMs, () => describePendingWork(client, run)).catch(() => undefined)
+export function pendingWork(client: TemporalClient, run: Parameters<typeof describeOpenRun>[1], withinMs: number = limits.temporalMs) {
+  return within(client, withinMs, () => describeOpenRun(client, run)).catch(() => undefined)
 }
 
 /** Undefined: its task does not fail. */
-export function failingOf(workflow: string, work: PendingWork | undefined): FailingWorkflow | undefined {
-  if (!work || work.taskTries < triesUntilFailing) return undefined
-  return { workflow, tries: work.taskTries, since: work.taskSince }
+export function failingOf(workflow: string, work: OpenRun | undefined): FailingWorkflow | undefined {
+  const { taskTries: tries = 0, taskSince: since } = { ...work }
+  return tries < triesUntilFailing ? undefined : { workflow, tries, since }
 }

@@ -1,4 +1,5 @@
 import { intentIdOf, type LaneId } from '../../domain/lane/lane.ts'
+import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
@@ -8,17 +9,21 @@ export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emi
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
-/** Workflow id of a lane's ledger. */
+/** Undefined: no id of `transferId`. */
+export function transferIdParts(id: string): { bridge: string; emitter: string; sequence: string } | undefined {
+  const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
+  if (!bridge || !sourceId || !emitter || !isU64(sequence) || !/^[0-9a-f]{16}$/.test(digest) || rest.length > 0) return undefined
+  return { bridge, emitter, sequence }
+}
+
 export function laneWorkflowId(lane: LaneId): string {
   return `lane:${lane}`
 }
 
-/** Prefix of the workflow ids of a lane's batches. */
 export function batchPrefix(lane: LaneId): string {
   return `batch:${lane}:`
 }
 
-/** Prefix of the workflow ids of operator transactions. */
 export const operatorTransactionPrefix = 'operator-transaction:'
 
 /** A batch is one intent for ever, without a second round. */

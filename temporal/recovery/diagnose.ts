@@ -1,3 +1,4 @@
+import type { HistoryEvent } from '../client/visibility/runs.ts'
 import type { Finding } from './remedies.ts'
 
 /** temporal.api.enums.v1.TimeoutType. */
@@ -5,24 +6,10 @@ const scheduleToStart = 2
 /** WorkflowTaskFailedCause: the code does not do what the history says. */
 const nonDeterministic = 24
 
-/** By the server's names. */
-export interface TaskEvent {
-  readonly eventTime?: { readonly seconds?: unknown } | null
-  readonly workflowTaskCompletedEventAttributes?: object | null
-  readonly workflowTaskFailedEventAttributes?: {
-    readonly cause?: number | null
-    readonly failure?: { readonly message?: string | null } | null
-  } | null
-  readonly workflowTaskTimedOutEventAttributes?: { readonly timeoutType?: number | null } | null
-  readonly timerStartedEventAttributes?: { readonly timerId?: string | null } | null
-  readonly timerFiredEventAttributes?: { readonly timerId?: string | null } | null
-  readonly timerCanceledEventAttributes?: { readonly timerId?: string | null } | null
-}
-
-type TaskFinding = Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>
-
 /** Diagnoses the last task. Undefined if it completed, or none ended. Equal failures are recorded once. */
-export function diagnoseTask(events: readonly TaskEvent[]): { finding: TaskFinding; reason: string } | undefined {
+export function diagnoseTask(
+  events: readonly HistoryEvent[],
+): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {
   for (const event of events.toReversed()) {
     const { workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut } = event
     if (event.workflowTaskCompletedEventAttributes) return undefined
@@ -36,7 +23,7 @@ export function diagnoseTask(events: readonly TaskEvent[]): { finding: TaskFindi
 }
 
 /** Nothing happened since `quietSince`, ms since the epoch, and no timer runs. */
-export function isIdle(events: readonly TaskEvent[], quietSince: number): boolean {
+export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {
     if (started?.timerId) timers.add(started.timerId)

@@ -1,6 +1,6 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import type { TemporalClient } from '../client/connection/client.ts'
-import { describeOpenRun, listRuns, readHistory, type RunId } from '../client/visibility/runs.ts'
+import { eachWorkflow, type TemporalClient } from '../client/connection/client.ts'
+import { describeOpenRun, readHistory, type RunId } from '../client/visibility/runs.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import { diagnoseTask, isIdle } from './diagnose.ts'
 import type { Finding } from './remedies.ts'
@@ -31,7 +31,7 @@ export async function findStuckTransfers(
   const inspectBatch = async () => {
     found.push(...(await Promise.all(batch.splice(0).map((run) => inspect(client, run, Date.now() - quietMs)))))
   }
-  for await (const run of listRuns(client, query)) if (batch.push(run) >= atOnce) await inspectBatch()
+  for await (const run of eachWorkflow(client, query)) if (batch.push(run) >= atOnce) await inspectBatch()
   await inspectBatch()
   return found.filter((run) => run !== undefined)
 }
@@ -39,9 +39,9 @@ export async function findStuckTransfers(
 async function inspect(client: TemporalClient, { workflowId, runId }: RunId, quietSince: number): Promise<StuckTransfer | undefined> {
   const run = await describeOpenRun(client, { workflowId, runId })
   if (!run || run.transferState === 'parked') return undefined
-  const { taskTries, hasPendingActivities } = run
+  const { taskTries, activity } = run
   const isPending = taskTries !== undefined
-  if (isPending ? taskTries < triesUnanswered : hasPendingActivities) return undefined
+  if (isPending ? taskTries < triesUnanswered : activity) return undefined
   const events = await readHistory(client, run)
   const finding = isPending ? diagnoseTask(events)?.finding : isIdle(events, quietSince) ? 'idle' : undefined
   return finding === 'unanswered' || finding === 'idle' ? { workflowId, runId, finding } : undefined

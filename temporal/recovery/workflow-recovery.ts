@@ -1,8 +1,8 @@
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { type TemporalClient, within } from '../client/connection/client.ts'
-import { describeOpenRun, type HistoryEvent, listRuns, type OpenRun, readHistory } from '../client/visibility/runs.ts'
+import { eachWorkflow, type TemporalClient, within } from '../client/connection/client.ts'
+import { describeOpenRun, type HistoryEvent, type OpenRun, readHistory } from '../client/visibility/runs.ts'
 import { ledgerWorkflows } from '../contracts/names.ts'
 import { diagnoseTask } from './diagnose.ts'
 import { poll } from '../../runtime/wait.ts'
@@ -71,7 +71,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
 async function findStuck(client: TemporalClient, tries: number, signal: AbortSignal): Promise<OpenRun[]> {
   const stuck: OpenRun[] = []
   const query = `WorkflowType IN (${ledgerWorkflows.map((type) => `'${type}'`).join(', ')}) AND ExecutionStatus = 'Running'`
-  for await (const run of listRuns(client, query)) {
+  for await (const run of eachWorkflow(client, query)) {
     if (signal.aborted) break
     const open = await within(client, answerMs, () => describeOpenRun(client, run))
     if (open?.taskTries !== undefined && open.taskTries >= tries) stuck.push(open)

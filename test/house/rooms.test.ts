@@ -91,7 +91,7 @@ describe('folder rules', () => {
     const free = /^(lab|test|scripts)\//
     const sources = sourceFiles(root).filter((file) => !free.test(file))
     const found = places.map((place) => sources.filter((file) => place.test(readFileSync(root + file, 'utf8'))))
-    // The codec server gets payloads from others; the first event of a run goes through `payloads.ts`; trace headers
+    // The codec server gets payloads from others; the first event of a run is decoded where it is read; trace headers
     // are never encrypted.
     expect(found).toEqual([
       ['temporal/client/connection/connect.ts'],

@@ -9,37 +9,40 @@ export function within<Result>(client: TemporalClient, timeoutMs: number, work: 
   return client.withDeadline(Date.now() + timeoutMs, work)
 }
 
-export async function listWorkflows(
-  client: TemporalClient,
-  query: string,
-  { most = Infinity, isWanted }: { readonly most?: number | undefined; readonly isWanted?: (run: WorkflowExecutionInfo) => boolean } = {},
-): Promise<WorkflowExecutionInfo[]> {
-  const found: WorkflowExecutionInfo[] = []
-  for await (const run of client.workflow.list({ query })) {
-    if (isWanted?.(run) ?? true) found.push(run)
-    if (found.length >= most) break
-  }
-  return found
+interface Paging {
+  /** Deadline of each page, ms. Absent: that of the caller. */
+  readonly pageTimeoutMs?: number
+  readonly pageSize?: number
 }
 
-/** All runs that match a visibility query. Each page has its own deadline. */
-export async function* eachByPage(
+/** All runs that match a visibility query. */
+export async function* eachWorkflow(
   client: TemporalClient,
   query: string,
-  { pageTimeoutMs, pageSize }: { readonly pageTimeoutMs: number; readonly pageSize?: number },
+  { pageTimeoutMs, pageSize }: Paging = {},
 ): AsyncGenerator<WorkflowExecutionInfo> {
   const runs = client.workflow.list({ query, ...(pageSize && { pageSize }) })[Symbol.asyncIterator]()
   for (;;) {
-    const next = await within(client, pageTimeoutMs, () => runs.next())
+    const next = pageTimeoutMs === undefined ? await runs.next() : await within(client, pageTimeoutMs, () => runs.next())
     if (next.done) return
     yield next.value
   }
 }
 
-/** All of `eachByPage`. */
-export async function listByPage(client: TemporalClient, query: string, pageTimeoutMs: number): Promise<WorkflowExecutionInfo[]> {
+export async function listWorkflows(
+  client: TemporalClient,
+  query: string,
+  {
+    most = Infinity,
+    isWanted = () => true,
+    ...paging
+  }: Paging & { readonly most?: number | undefined; readonly isWanted?: (run: WorkflowExecutionInfo) => boolean } = {},
+): Promise<WorkflowExecutionInfo[]> {
   const found: WorkflowExecutionInfo[] = []
-  for await (const run of eachByPage(client, query, { pageTimeoutMs })) found.push(run)
+  for await (const run of eachWorkflow(client, query, paging)) {
+    if (isWanted(run)) found.push(run)
+    if (found.length >= most) break
+  }
   return found
 }
 

@@ -35,7 +35,7 @@ export function createTemporalClient(
   const memos = readableMemos(dataConverter, namespace)
   const workflow = [...(tracing ? [tracing] : []), ...(failover ? [failoverInterceptor(failover)] : []), memos]
   const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow } })
-  useReadableLists(client.workflow, dataConverter, namespace)
+  useReadableLists(client)
   return Object.assign(client, { streamNames })
 }
 

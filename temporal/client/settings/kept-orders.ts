@@ -3,7 +3,7 @@ import type { SettingsChange } from '../../../domain/settings/settings.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { operatorTransactionStatusQuery, type OperatorTransactionStatus } from '../../contracts/operator-transaction.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
-import { listByPage, type TemporalClient, within } from '../connection/client.ts'
+import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isForAll, isGone, rethrowAs } from '../connection/errors.ts'
 import { readLane, runningLanes } from '../lanes/lanes.ts'
 import { listNotifiers, readNotifier } from './notifiers.ts'
@@ -119,7 +119,7 @@ async function each<Status extends object>(
   query: string,
   ask: (id: string, runId: string, isOver: boolean) => Promise<Status>,
 ) {
-  const runs = await listByPage(client, query, timeoutMs).catch(rethrowAs({}))
+  const runs = await listWorkflows(client, query, { pageTimeoutMs: timeoutMs }).catch(rethrowAs({}))
   const end = Date.now() + askedMs
   const found: { id: string; startedAt: number; status: Status }[] = []
   const unread: string[] = []

@@ -1,21 +1,18 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { type NotificationFilter, wantsType } from '../../../domain/notification/notification.ts'
-import { searchAttributes } from '../../contracts/names.ts'
-import { eachByPage, type TemporalClient, within } from '../connection/client.ts'
-import { isPlausibleTransfer, reversalIn } from '../visibility/plausible-runs.ts'
+import { ledgerQueue, transferIdParts } from '../../contracts/names.ts'
+import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
+import { eachWorkflow, listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { isPlausibleTransfer } from '../transfers/transfer-changes.ts'
+import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
 /** A transfer for receivers. Runs that cannot be Portage's are left out: anyone on Temporal chooses their ids. */
-export interface NotifiedTransfer {
+export interface NotifiedTransfer extends Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'> {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
   /** For a reversal: the run that had delivered. */
   readonly runId: string
-  readonly bridge?: string | undefined
-  readonly sourceChain?: string | undefined
-  readonly targetChain?: string | undefined
-  readonly lane?: string | undefined
-  readonly txHash?: string | undefined
   /** ms since the epoch; 0 while it runs. */
   readonly closedAt: number
   /** ms since the epoch. A reversal is as old as its record. */
@@ -51,7 +48,8 @@ export async function* listNotified(
   period: NotifiedPeriod,
 ): AsyncGenerator<NotifiedTransfer> {
   const query = closedQuery(filter, period)
-  if (query !== undefined) yield* rows(client, query)
+  if (query === undefined) return
+  for await (const run of eachWorkflow(client, query, { pageTimeoutMs, pageSize })) yield* notifiedOf(run)
 }
 
 /** Those that closed at `from` or later, ms since the epoch. */
@@ -79,32 +77,25 @@ function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to
 /** Newest run first. */
 export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
   const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
-  const found: NotifiedTransfer[] = []
-  for await (const one of rows(client, query)) {
-    found.push(one)
-    if (found.length >= most) break
-  }
-  return found
+  const isWanted = (run: WorkflowExecutionInfo) => notifiedOf(run).length > 0
+  return (await listWorkflows(client, query, { most, isWanted, pageTimeoutMs, pageSize })).flatMap(notifiedOf)
 }
 
-async function* rows(client: TemporalClient, query: string): AsyncGenerator<NotifiedTransfer> {
-  for await (const run of eachByPage(client, query, { pageTimeoutMs, pageSize })) {
-    const row = toRow(run)
-    if (row) yield row
-  }
-}
-
-function toRow(info: WorkflowExecutionInfo): NotifiedTransfer | undefined {
+function notifiedOf(info: WorkflowExecutionInfo): NotifiedTransfer[] {
   const { workflowId, runId, startTime, closeTime, type } = info
-  const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
-  const facts = {
-    ...{ bridge: value('Bridge'), sourceChain: value('SourceChain'), targetChain: value('TargetChain') },
-    ...{ lane: value('Lane'), txHash: value('TxHash'), closedAt: closeTime?.getTime() ?? 0 },
-  }
-  if (type === 'transfer') {
-    if (!isPlausibleTransfer(info)) return undefined
-    return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: facts.closedAt, ...facts }
-  }
+  const { bridge, sourceChain, targetChain, lane, txHash } = toRow(info)
+  const closedAt = closeTime?.getTime() ?? 0
+  const facts = { bridge, sourceChain, targetChain, lane, txHash, closedAt }
+  if (type === 'transfer')
+    return isPlausibleTransfer(info) ? [{ kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: closedAt, ...facts }] : []
   const reversal = reversalIn(info)
-  return reversal && { kind: 'reversed', id: reversal.transfer, runId: reversal.run, at: startTime.getTime(), ...facts }
+  return reversal ? [{ kind: 'reversed', id: reversal.transfer, runId: reversal.run, at: startTime.getTime(), ...facts }] : []
+}
+
+/** Undefined: not the form of Portage's reversals. */
+function reversalIn({ workflowId, taskQueue }: WorkflowExecutionInfo): Reversal | undefined {
+  if (!workflowId.startsWith(reversalPrefix) || taskQueue !== ledgerQueue) return undefined
+  const end = workflowId.lastIndexOf(':')
+  const [transfer, run] = [workflowId.slice(reversalPrefix.length, end), workflowId.slice(end + 1)]
+  return transferIdParts(transfer) && /^[0-9a-f-]{36}$/.test(run) ? { transfer, run } : undefined
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { encodeToPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { assertKnownNames, type KnownNames } from '../../../domain/settings/known-names.ts'
 import { assertSettingsOrders } from '../../../domain/settings/request.ts'
@@ -8,7 +9,6 @@ import { ledgerQueue, settingsWorkflowId } from '../../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../../contracts/settings.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs, startUnlessTaken } from '../connection/errors.ts'
-import { encodeForMany } from '../connection/payloads.ts'
 import { queryOrWake } from '../calls/query-or-wake.ts'
 import { sendOrder, updateOrStart } from '../calls/update-or-start.ts'
 import { retrySignal } from '../../contracts/transfer.ts'
@@ -68,7 +68,7 @@ function assertWellFormed(request: SettingsRequest): void {
 /** Without it transfers go on within a minute (a halt) or half an hour (a ceiling). Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
   // The list lags: `gate` must not wake a transfer that is parked by now.
-  const payloads = await encodeForMany(client, { gate: true })
+  const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService
       .startBatchOperation({

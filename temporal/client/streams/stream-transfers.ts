@@ -1,8 +1,8 @@
-import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../../domain/transfer/transfer.ts'
-import { isU64 } from '../../../domain/stream/request.ts'
-import { searchAttributes } from '../../contracts/names.ts'
+import type { BridgeName, ChainName, Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
+import { searchAttributes, transferIdParts } from '../../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
 export interface StreamOfTransfers {
@@ -107,18 +107,11 @@ function queryOf(
 
 /** Anyone who reaches Temporal chooses ids and attributes: leave out runs that cannot be of the stream. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
-  return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
-    const number = numberIn(id, of)
-    if (number === undefined) return []
-    const known = transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
-    const state = status.name === 'RUNNING' || status.name === 'COMPLETED' ? (known ?? 'admitting') : 'undone'
+  return runs.flatMap((run) => {
+    const { workflowId: id, runId, status } = run
+    const { bridge, emitter, sequence: number } = { ...transferIdParts(id) }
+    if (number === undefined || bridge !== of.bridge || emitter !== (of.emitter ?? emitter)) return []
+    const state = status.name === 'RUNNING' || status.name === 'COMPLETED' ? (stateOf(run) ?? 'admitting') : 'undone'
     return [{ number, id, runId, state, running: status.name === 'RUNNING' }]
   })
-}
-
-/** From `transferId`: bridge:sourceId:emitter:sequence:digest16. Undefined: another id. */
-function numberIn(id: string, { bridge, emitter }: StreamOfTransfers): string | undefined {
-  const [ofBridge, sourceId, ofEmitter, number, digest = '', ...rest] = id.split(':')
-  const isOfStream = ofBridge === bridge && sourceId && ofEmitter && (emitter === undefined || ofEmitter === emitter)
-  return isOfStream && isU64(number) && /^[0-9a-f]{16}$/.test(digest) && rest.length === 0 ? number : undefined
 }

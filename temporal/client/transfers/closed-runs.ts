@@ -1,13 +1,12 @@
 import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { ChainName, TransferState } from '../../../domain/transfer/transfer.ts'
-import { searchAttributes } from '../../contracts/names.ts'
-import { listByPage, type TemporalClient, within } from '../connection/client.ts'
+import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
+import { listPage } from '../visibility/memos.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { storedTransfer } from './start-transfer.ts'
+import { stateOf } from './transfer-list.ts'
 import { transfersWith, undone } from './transfer-queries.ts'
-
-export type LatestRun = 'running' | 'undone' | TransferState | 'gone'
 
 /** It did not continue as new. */
 export interface ClosedRun extends RunId {
@@ -49,27 +48,17 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
     kind === 'delivered' ? `ExecutionStatus = 'Completed'` : undone,
     `CloseTime >= '${new Date(from).toISOString()}' AND CloseTime <= '${new Date(to).toISOString()}'`,
   )
-  const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
-    namespace: client.options.namespace,
-    pageSize,
-    query,
-    nextPageToken: Buffer.from(token, 'base64'),
-  })
-  return {
-    runs: (executions ?? []).flatMap(({ execution }) =>
-      execution?.workflowId && execution.runId ? [{ workflowId: execution.workflowId, runId: execution.runId }] : [],
-    ),
-    token: Buffer.from(nextPageToken ?? []).toString('base64'),
-  }
+  const { runs, next } = await listPage(client, { query, pageSize, token: Buffer.from(token, 'base64') })
+  return { runs: runs.map(({ workflowId, runId }) => ({ workflowId, runId })), token: Buffer.from(next ?? []).toString('base64') }
 }
 
 /** By a description, since the visibility store lags. */
-export async function latestRun(client: TemporalClient, id: string): Promise<LatestRun> {
+export async function latestRun(client: TemporalClient, id: string): Promise<'running' | 'undone' | TransferState | 'gone'> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
   if (run.status.name === 'RUNNING' || run.status.name === 'CONTINUED_AS_NEW') return 'running'
   if (run.status.name !== 'COMPLETED') return 'undone'
-  return (run.typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined) ?? 'gone'
+  return stateOf(run) ?? 'gone'
 }
 
 /** Closed in [from, to), ms since the epoch, sorted by end. Throws TEMPORAL_UNAVAILABLE and the like. */
@@ -80,7 +69,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     `ExecutionStatus IN ('Completed', 'Failed', 'Terminated', 'TimedOut', 'Canceled')`,
     `CloseTime >= '${first}' AND CloseTime < '${end}'`,
   )
-  const runs = await listByPage(client, query, timeoutMs).catch(rethrowAs({}))
+  const runs = await listWorkflows(client, query, { pageTimeoutMs: timeoutMs }).catch(rethrowAs({}))
   return runs
     .flatMap(({ workflowId, runId, status, startTime, closeTime }) =>
       closeTime

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isGrpcServiceError } from '@temporalio/client'
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { toRelayerError, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { GivenOrder } from '../../../domain/order.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
@@ -8,7 +9,6 @@ import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import type { TransferInput } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
 import { fromTemporal, startUnlessTaken } from '../connection/errors.ts'
-import { decodeFirst } from '../connection/payloads.ts'
 import { startedAtMemo } from './transfer-list.ts'
 
 /** `known`: the id has an open run or an outcome. An undone run starts again. Throws TEMPORAL_UNAVAILABLE. */
@@ -89,7 +89,9 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   })
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
-  return decodeFirst<TransferInput>(client, id, [payload])
+  const { namespace, loadedDataConverter } = client.options
+  // Outside the SDK's methods, which use the codec.
+  return decodeFromPayloadsAtIndex(loadedDataConverter, 0, [payload], { type: 'workflow', namespace, workflowId: id })
 }
 
 /** Undefined: unreadable, so the run is not Portage's, and must not keep the message out. */

@@ -1,22 +1,17 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { type Traffic, trafficOf, type TransferTraffic, trafficWindow } from '../../../domain/transfer/traffic.ts'
-import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import type { TemporalClient } from '../connection/client.ts'
 import { keptRead } from '../../../runtime/shared-read.ts'
-import { rethrowAs } from '../connection/errors.ts'
+import { lateMs, listOpenAndEnded, mostListed } from './transfer-changes.ts'
 import { toRow } from './transfer-list.ts'
-import { running, transfersWith } from './transfer-queries.ts'
 
 export const trafficMinutes = [5, 60, 360, 1_440] as const
-export type TrafficMinutes = (typeof trafficMinutes)[number]
+type TrafficMinutes = (typeof trafficMinutes)[number]
+const longestMs = Math.max(...trafficMinutes) * 60_000
 
-/** Of open transfers, and of ended ones in the first reading: the newest. */
-const mostListed = 2_000
 const mostKept = 50_000
-/** The server may list an end this much later, ms. */
-const lateMs = 30_000
 /** All callers share a reading for this time, ms. */
 const everyMs = 4_000
-const timeoutMs = 10_000
 
 export interface TrafficReport extends Traffic {
   /** ISO 8601. */
@@ -30,26 +25,20 @@ export interface TrafficReport extends Traffic {
   readonly endedSince?: string
 }
 
-interface Reading {
-  readonly at: number
-  readonly open: readonly TransferTraffic[]
-  readonly isOpenCut: boolean
-}
-
 /** All callers share a reading; each ended transfer is read once. Throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient): { read(minutes: TrafficMinutes): Promise<TrafficReport> } {
   const ended = new EndedTransfers()
-  const readLists = async (): Promise<Reading> => {
+  const readLists = async () => {
     const at = Date.now()
-    const open = await listed(client, transfersWith({}, running))
-    await ended.readMore(client, at)
-    return { at, open: open.map(toSample), isOpenCut: open.length >= mostListed }
+    const lists = await listOpenAndEnded(client, ended.neededSince(at))
+    ended.add(lists.ended, at)
+    return { at, open: lists.open.map(toSample), isOpenCut: lists.open.length >= mostListed }
   }
   const reading = keptRead(readLists, { fromAnswer: (answer) => (answer ? answer.at + everyMs - Date.now() : 0) })
 
   return {
     async read(minutes) {
-      const { at, open, isOpenCut } = await reading().catch(rethrowAs({}))
+      const { at, open, isOpenCut } = await reading()
       const window = trafficWindow(minutes, at)
       const since = ended.completeSince
       return {
@@ -71,11 +60,13 @@ class EndedTransfers {
     return this.#samples.values()
   }
 
-  async readMore(client: TemporalClient, now: number): Promise<void> {
-    const oldest = now - Math.max(...trafficMinutes) * 60_000
-    const from = Math.max(oldest, this.#readUntil - lateMs)
-    const condition = `ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew' AND CloseTime >= '${new Date(from).toISOString()}'`
-    const runs = await listed(client, transfersWith({}, condition))
+  neededSince(now: number): number {
+    return Math.max(now - longestMs, this.#readUntil - lateMs)
+  }
+
+  /** `runs`: those that ended since `neededSince`. */
+  add(runs: readonly WorkflowExecutionInfo[], now: number): void {
+    const from = this.neededSince(now)
     for (const run of runs) {
       const sample = toSample(run)
       if (sample.closedAt !== undefined) this.#samples.set(run.runId, { ...sample, closedAt: sample.closedAt })
@@ -83,7 +74,7 @@ class EndedTransfers {
     if (runs.length >= mostListed) this.completeSince = Math.min(...runs.map(({ closeTime }) => closeTime?.getTime() ?? now))
     else if (this.completeSince < from && this.#readUntil === 0) this.completeSince = from
     this.#readUntil = now
-    this.#forget(oldest)
+    this.#forget(now - longestMs)
   }
 
   #forget(oldest: number): void {
@@ -95,10 +86,6 @@ class EndedTransfers {
       this.completeSince = Math.max(this.completeSince, closedAt)
     }
   }
-}
-
-function listed(client: TemporalClient, query: string): Promise<WorkflowExecutionInfo[]> {
-  return within(client, timeoutMs, () => listWorkflows(client, query, { most: mostListed }))
 }
 
 function toSample(info: WorkflowExecutionInfo): TransferTraffic {

@@ -1,39 +1,45 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { chainQueue, transferIdParts } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
-import { isPlausibleTransfer } from '../visibility/plausible-runs.ts'
-import { running, transfersWith } from './transfer-queries.ts'
+import { closed, running, transfersWith } from './transfer-queries.ts'
 
-/** Open transfers, and those that ended since the last reading: the newest. */
-const mostListed = 2_000
+/** Of each list: the newest. */
+export const mostListed = 2_000
 /** The visibility store may list an end this much later, ms. */
-const lateMs = 30_000
+export const lateMs = 30_000
 const timeoutMs = 10_000
 
-export interface TransferChanges {
-  readonly changed: readonly TransferRow[]
-  /** A list is longer than a reading, so changes may be missing. */
-  readonly isCut: boolean
+/** Open transfers, and those that ended since then, ms since the epoch. Throws TEMPORAL_UNAVAILABLE and the like. */
+export async function listOpenAndEnded(client: TemporalClient, since: number) {
+  const list = (...conditions: readonly string[]) =>
+    within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
+  // A transfer that ends between the queries is in both lists: its end counts.
+  const open = await list(running)
+  return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
+}
+
+/** Id, bridge and queue are as of Portage's transfers. Anyone who reaches Temporal can copy that form. */
+export function isPlausibleTransfer(info: WorkflowExecutionInfo): boolean {
+  const { bridge, targetChain } = toRow(info)
+  const parts = transferIdParts(info.workflowId)
+  return parts !== undefined && parts.bridge === bridge && targetChain !== undefined && info.taskQueue === chainQueue(targetChain)
 }
 
 /** A reading costs two queries. The first reports no changes. Throws TEMPORAL_UNAVAILABLE and the like. */
-export function createTransferWatch(client: TemporalClient): { look(): Promise<TransferChanges> } {
+export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0
-  const list = (...conditions: readonly string[]): Promise<WorkflowExecutionInfo[]> =>
-    within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
 
   return {
-    async look() {
+    /** `isCut`: a list is longer than a reading, so changes may be missing. */
+    async look(): Promise<{ readonly changed: readonly TransferRow[]; readonly isCut: boolean }> {
       const now = Date.now()
-      const since = new Date((known ? lookedAt : now) - lateMs).toISOString()
-      // A transfer that ends between the queries is in both lists: its end counts.
-      const open = await list(running)
-      const closed = await list(`ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`, `CloseTime >= '${since}'`)
+      const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)
       const rows = new Map<string, TransferRow>()
       // Each list has the newest run of an id first.
-      for (const row of [...closed.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
+      for (const row of [...ended.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)
       }
@@ -42,7 +48,7 @@ export function createTransferWatch(client: TemporalClient): { look(): Promise<T
       known = marks
       lookedAt = now
       const changed = before ? [...rows.values()].filter((row) => before.get(row.id) !== marks.get(row.id)) : []
-      return { changed, isCut: open.length >= mostListed || closed.length >= mostListed }
+      return { changed, isCut: open.length >= mostListed || ended.length >= mostListed }
     },
   }
 }

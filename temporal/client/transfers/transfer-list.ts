@@ -7,7 +7,7 @@ import { searchAttributes } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { isRefusedArgument, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
-import { fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
+import { closed, fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
 
 /** Read from the visibility store, without a worker. */
 export interface TransferRow {
@@ -102,9 +102,14 @@ export async function listTransfers(
   return distinct(found).slice(0, limit)
 }
 
+/** Undefined until the first task. */
+export function stateOf({ typedSearchAttributes }: Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>): TransferState | undefined {
+  return transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
+}
+
 export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
-  const state = transferStates.find((one) => one === value('TransferState'))
+  const state = stateOf(info)
   const bridge = value('Bridge')
   return {
     id: info.workflowId,
@@ -164,7 +169,7 @@ function queryOf(filter: TransferFilter): string {
 
 const executions = {
   open: running,
-  closed: `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`,
+  closed,
   undone,
 } as const
 

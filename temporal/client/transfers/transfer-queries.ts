@@ -5,6 +5,7 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 /** Closed without an outcome. */
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
+export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
 
 /** The server's parser knows SQL's escapes: a quote or a backslash would end or change the text. */
 export function quoted(value: string): string {

@@ -3,7 +3,6 @@ import {
   isGrpcServiceError,
   type ListOptions,
   ServiceError,
-  type WorkflowClient,
   type WorkflowClientInterceptor,
   type WorkflowExecutionInfo,
 } from '@temporalio/client'
@@ -30,47 +29,36 @@ async function makeMemoReadable(converter: LoadedDataConverter, namespace: strin
   }
 }
 
-export function useReadableLists(workflow: WorkflowClient, converter: LoadedDataConverter, namespace: string): void {
-  const list = workflow.list.bind(workflow)
-  workflow.list = (options) => ({ ...list(options), [Symbol.asyncIterator]: () => listReadable(workflow, converter, namespace, options) })
-}
-
-async function* listReadable(
-  { workflowService }: WorkflowClient,
-  converter: LoadedDataConverter,
-  namespace: string,
-  { query = '', pageSize = 0 }: ListOptions = {},
-): AsyncGenerator<WorkflowExecutionInfo> {
-  let nextPageToken: Uint8Array = Buffer.alloc(0)
-  do {
-    const page = await workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken }).catch((cause: unknown) => {
-      if (isGrpcServiceError(cause)) rethrowKnownErrorTypes(cause)
-      throw cause instanceof Error ? new ServiceError('Failed to list workflows', { cause }) : cause
-    })
-    for (const run of page.executions) {
-      await makeMemoReadable(converter, namespace, run)
-      yield await executionInfoFromRaw(run, converter, run, namespace)
-    }
-    nextPageToken = page.nextPageToken
-  } while (nextPageToken.length > 0)
-}
-
+/** Errors are as of the SDK's own list. */
 export async function listPage(
-  { workflowService, options }: Client,
-  {
-    query,
-    pageSize,
-    token = Buffer.alloc(0),
-  }: { readonly query: string; readonly pageSize: number; readonly token?: Uint8Array | undefined },
+  { workflowService, options: { namespace, loadedDataConverter: converter } }: Client,
+  { query = '', pageSize = 0, token }: ListOptions & { readonly token?: Uint8Array | undefined },
 ): Promise<{ readonly runs: WorkflowExecutionInfo[]; readonly next: Uint8Array | undefined }> {
-  const { namespace, loadedDataConverter } = options
-  const page = await workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken: token })
+  const request = { namespace, query, pageSize, nextPageToken: token ?? Buffer.alloc(0) }
+  const page = await workflowService.listWorkflowExecutions(request).catch((cause: unknown) => {
+    if (isGrpcServiceError(cause)) rethrowKnownErrorTypes(cause)
+    throw cause instanceof Error ? new ServiceError('Failed to list workflows', { cause }) : cause
+  })
   const runs: WorkflowExecutionInfo[] = []
   for (const run of page.executions) {
-    await makeMemoReadable(loadedDataConverter, namespace, run)
-    runs.push(await executionInfoFromRaw(run, loadedDataConverter, run, namespace))
+    await makeMemoReadable(converter, namespace, run)
+    runs.push(await executionInfoFromRaw(run, converter, run, namespace))
   }
   return { runs, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
+}
+
+export function useReadableLists(client: Client): void {
+  const { workflow } = client
+  const list = workflow.list.bind(workflow)
+  async function* listReadable(options: ListOptions = {}): AsyncGenerator<WorkflowExecutionInfo> {
+    let token: Uint8Array | undefined
+    do {
+      const { runs, next } = await listPage(client, { ...options, token })
+      yield* runs
+      token = next
+    } while (token)
+  }
+  workflow.list = (options) => ({ ...list(options), [Symbol.asyncIterator]: () => listReadable(options) })
 }
 
 /** For descriptions. */

@@ -1,8 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client'
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { searchAttributes } from '../../contracts/names.ts'
-import type { TemporalClient } from '../connection/client.ts'
+import { listWorkflows, type TemporalClient } from '../connection/client.ts'
 import { ifGone } from '../connection/errors.ts'
-import { failureMessage } from '../connection/payloads.ts'
 
 export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
 
@@ -11,35 +11,40 @@ export interface RunId {
   readonly runId: string
 }
 
-/** By a description, since the visibility store lags. */
-export interface OpenRun extends RunId {
-  readonly type: string
-  /** ms since the epoch. */
-  readonly startedAt: number
-  /** Undefined before its first task. */
-  readonly transferState: string | undefined
-  /** Undefined: none is pending. */
-  readonly taskTries: number | undefined
-  readonly hasPendingActivities: boolean
+export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
+
+/** What follows `prefix` in the ids of running workflows. A run of this type under another id is not Portage's. */
+export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
+  const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
+  return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-export async function* listRuns(client: TemporalClient, query: string): AsyncGenerator<RunId> {
-  for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId }
-}
-
-/** Undefined: it has ended, or is gone. */
-export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: RunId): Promise<OpenRun | undefined> {
+/** By a description, since the visibility store lags. Undefined: it has ended, or is gone. Without a run id: the latest. */
+export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
   const { pendingWorkflowTask: task, pendingActivities } = run.raw
+  const [activity] = (pendingActivities ?? []).toSorted((a, b) => (b.attempt ?? 0) - (a.attempt ?? 0))
+  const failure = activity?.lastFailure
+  const since = Number(task?.originalScheduledTime?.seconds ?? 0) * 1_000
   return {
     workflowId,
-    runId,
+    runId: run.runId,
     type: run.type,
+    /** ms since the epoch. */
     startedAt: run.startTime.getTime(),
+    /** Undefined before its first task. */
     transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
+    /** Undefined: no workflow task is pending. */
     taskTries: task ? (task.attempt ?? 0) : undefined,
-    hasPendingActivities: (pendingActivities ?? []).length > 0,
+    /** ms since the epoch. */
+    taskSince: since > 0 ? since : undefined,
+    /** The pending one with the most tries; code and message are of its last failure. */
+    activity: activity && {
+      tries: activity.attempt ?? 0,
+      code: failure?.applicationFailureInfo?.type ?? undefined,
+      message: failure ? await failureMessage(client, workflowId, failure) : undefined,
+    },
   }
 }
 
@@ -49,6 +54,17 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
     if (failed?.failure) failed.failure.message = await failureMessage(client, workflowId, failed.failure)
   return history?.events ?? []
+}
+
+/** Its plain part, if it cannot be decrypted. */
+async function failureMessage(
+  { options: { namespace, loadedDataConverter } }: TemporalClient,
+  workflowId: string,
+  failure: NonNullable<Parameters<typeof decodeOptionalFailureToOptionalError>[1]>,
+): Promise<string> {
+  const decoded = decodeOptionalFailureToOptionalError(loadedDataConverter, failure, { type: 'workflow', namespace, workflowId })
+  const error = await decoded.catch(() => undefined)
+  return error?.message ?? failure.message ?? ''
 }
 
 /** Begins after the first task, where every code fits. Keeps input, updates and signals. Safe to repeat. */

@@ -1,13 +1,15 @@
+import { msToTs } from '@temporalio/common/lib/time.js'
 import { describe, expect, test } from 'vitest'
-import { diagnoseTask, isIdle, type TaskEvent } from '../../../temporal/recovery/diagnose.ts'
+import type { HistoryEvent } from '../../../temporal/client/visibility/runs.ts'
+import { diagnoseTask, isIdle } from '../../../temporal/recovery/diagnose.ts'
 
-const at = (seconds: number): TaskEvent => ({ eventTime: { seconds } })
-const completed: TaskEvent = { workflowTaskCompletedEventAttributes: {} }
-const failed = (cause: number): TaskEvent => ({ workflowTaskFailedEventAttributes: { cause, failure: { message: 'why' } } })
-const timedOut = (timeoutType: number): TaskEvent => ({ workflowTaskTimedOutEventAttributes: { timeoutType } })
-const timer = (timerId: string): TaskEvent => ({ timerStartedEventAttributes: { timerId } })
-const fired = (timerId: string): TaskEvent => ({ timerFiredEventAttributes: { timerId } })
-const canceled = (timerId: string): TaskEvent => ({ timerCanceledEventAttributes: { timerId } })
+const at = (seconds: number): HistoryEvent => ({ eventTime: msToTs(seconds * 1_000) })
+const completed: HistoryEvent = { workflowTaskCompletedEventAttributes: {} }
+const failed = (cause: number): HistoryEvent => ({ workflowTaskFailedEventAttributes: { cause, failure: { message: 'why' } } })
+const timedOut = (timeoutType: number): HistoryEvent => ({ workflowTaskTimedOutEventAttributes: { timeoutType } })
+const timer = (timerId: string): HistoryEvent => ({ timerStartedEventAttributes: { timerId } })
+const fired = (timerId: string): HistoryEvent => ({ timerFiredEventAttributes: { timerId } })
+const canceled = (timerId: string): HistoryEvent => ({ timerCanceledEventAttributes: { timerId } })
 
 describe('the last workflow task', () => {
   test.each([
