@@ -1,6 +1,6 @@
 import { laneId } from '../../domain/lane/lane.ts'
 import { startOperatorTransaction } from '../../temporal/client/lanes/operator-transactions.ts'
-import { cancelTransfer } from '../../temporal/client/transfers/transfers.ts'
+import { orderTransfer } from '../../temporal/client/transfers/transfer-orders.ts'
 import { lookAtTransfers } from '../demo/follow.ts'
 import { sendWish, wishOf } from '../demo/load.ts'
 import { keyOf } from '../devnet/sent.ts'
@@ -25,7 +25,8 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
     await wait(100 + dice * 1_000)
     for (const { id, key, running } of await lookAtTransfers(client)) {
       if (!keys.has(key) || over.has(key)) continue
-      const taken = running && (await isTaken(cancelTransfer(client, id, { by: 'dora', reason: 'the user asked for it' })))
+      const order = { by: 'dora', reason: 'the user asked for it' }
+      const taken = running && (await isTaken(orderTransfer(client, { id, execution: 'RUNNING' }, 'cancel', order)))
       if (taken) ordered += 1
       if (taken || !running) over.add(key)
     }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aboutLane } from '../../config/lane-names.ts'
-import { type LaneMode, type LedgerOrder, orderOfLane, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
+import { type LedgerOrder, orderOfLane, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
+import type { LaneMode } from '../../temporal/contracts/lane.ts'
 import { field, type Fields, type Given, type OrderSpec, type OrderText } from './spec.ts'
 import { findLane } from './subjects.ts'
 import { confirmation, optional, values, within } from './values.ts'

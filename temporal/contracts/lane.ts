@@ -26,4 +26,6 @@ export const forbidSignal = defineSignal<[Named?]>('forbid')
 export const activateSignal = defineSignal<[Named?]>('activate')
 export const setWindowSignal = defineSignal<[{ window: number } & Partial<Named>]>('setWindow')
 export const resyncSignal = defineSignal<[Named?]>('resync')
+/** Signals of these names, each with an order. */
+export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 export const laneStatusQuery = defineQuery<LaneState>('status')

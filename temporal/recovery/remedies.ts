@@ -1,7 +1,6 @@
 import type { TemporalClient } from '../client/connection/client.ts'
 import { resetToFirstTask, type RunId } from '../client/visibility/runs.ts'
-import { recordReversal } from '../client/streams/reversals.ts'
-import { restartTransfer } from '../client/transfers/start-transfer.ts'
+import { recordReversal, restartTransfer } from '../client/transfers/start-transfer.ts'
 
 /** A transfer can start again: chains know its state. A reset keeps operators' orders, which no chain knows. */
 export const remedies = {

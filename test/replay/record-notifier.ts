@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { until } from '../../lab/devnet/until.ts'
-import { recordReversal } from '../../temporal/client/streams/reversals.ts'
+import { recordReversal } from '../../temporal/client/transfers/start-transfer.ts'
 import { orderOfNotifier, readNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { ledgerQueue } from '../../temporal/contracts/names.ts'
 import { type NotifierInput, notifierWorkflowId } from '../../temporal/contracts/notifier.ts'

@@ -220,7 +220,7 @@ describe("Temporal's own commands", () => {
     expect(await count(listed('Running'))).toBe(0)
     const { client } = on.temporal
     const rows = async (state?: 'waiting') => {
-      const all = await listTransfers(client, { state, limit: 1_000 })
+      const all = await listTransfers(client, { ...(state && { states: [state] }), limit: 1_000 })
       return all.flatMap(({ id: one, execution }) => (one === handle.workflowId ? [execution] : []))
     }
     expect([await rows('waiting'), await rows()]).toEqual([[], ['TERMINATED']])

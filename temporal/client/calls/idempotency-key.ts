@@ -7,9 +7,9 @@ import {
   type KeptAnswer,
   requestMark,
 } from '../../contracts/idempotency-key.ts'
-import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
-import { rethrowAs, startUnlessTaken } from '../connection/errors.ts'
+import { rethrowAs } from '../connection/errors.ts'
+import { startUnlessTaken } from './workflow-calls.ts'
 
 export interface KeyedRequest {
   /** Sender, route and key. */
@@ -48,17 +48,10 @@ export async function claimKey(client: TemporalClient, { key, request }: KeyedRe
 
 /** False: the id is taken. */
 async function start(client: TemporalClient, id: string, mark: string, reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
-  const input: IdempotencyKeyInput = { workMs }
-  const options = {
-    workflowId: id,
-    taskQueue: ledgerQueue,
-    args: [input],
-    workflowRunTimeout: longestRun,
-    memo: { [requestMark]: mark },
-  } as const
-  const begin = () =>
-    client.workflow.start('idempotencyKey', { ...options, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: 'FAIL' })
-  return startUnlessTaken(() => within(client, serverTimeoutMs, begin)).catch(rethrowAs({}))
+  const options = { workflowRunTimeout: longestRun, workflowIdReusePolicy: reuse, memo: { [requestMark]: mark } } as const
+  const args: [IdempotencyKeyInput] = [{ workMs }]
+  const begin = () => startUnlessTaken(client, 'idempotencyKey', { workflowId: id, args, ...options })
+  return within(client, serverTimeoutMs, begin).catch(rethrowAs({}))
 }
 
 function first({ workflow }: TemporalClient, id: string): KeyClaim {

@@ -51,17 +51,6 @@ export function isAlreadyStarted(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError
 }
 
-/** False: the id is taken. */
-export async function startUnlessTaken(start: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await start()
-    return true
-  } catch (error) {
-    if (isAlreadyStarted(error)) return false
-    throw error
-  }
-}
-
 /** The worker cannot replay the workflow, or the workflow has ended. */
 export function isQueryRefused(error: unknown): boolean {
   return error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError

@@ -1,30 +1,17 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
 import { laneAddress, type LaneId, type LaneState } from '../../../domain/lane/lane.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../../domain/lane/messages.ts'
-import {
-  activateSignal,
-  applyUpdate,
-  drainSignal,
-  forbidSignal,
-  type LaneInput,
-  laneStatusQuery,
-  pauseSignal,
-  resumeSignal,
-} from '../../contracts/lane.ts'
+import { applyUpdate, type LaneInput, type LaneMode, laneStatusQuery } from '../../contracts/lane.ts'
 import { laneQueue, laneWorkflowId } from '../../contracts/names.ts'
-import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isGone, rethrowAs } from '../connection/errors.ts'
-import { checkedOrder } from '../calls/checked-order.ts'
-import { queryOrWake } from '../calls/query-or-wake.ts'
-import { running } from '../transfers/transfer-queries.ts'
+import { checkedOrder, orderTimeoutMs, queryOrWake, updateOrStart } from '../calls/workflow-calls.ts'
+import { runningNames } from '../visibility/runs.ts'
 import { describeQueue } from '../visibility/task-queues.ts'
-import { updateOrStart } from '../calls/update-or-start.ts'
 
 const queryTimeoutMs = 5_000
-const orderTimeoutMs = 10_000
 
 /** Only this function starts a ledger, with `start`. `isGone`: there is none, and no `start`. Else: try again. */
 export function applyToLane(
@@ -63,11 +50,7 @@ export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneStat
 
 /** Throws TEMPORAL_UNAVAILABLE. */
 export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
-  const prefix = laneWorkflowId('')
-  // A run of this type under another id is no ledger.
-  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
-  const runs = await listWorkflows(client, `WorkflowType = 'lane' AND ${running}`, { isWanted }).catch(rethrowAs({}))
-  return new Set(runs.map(({ workflowId }) => workflowId.slice(prefix.length)))
+  return new Set(await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({})))
 }
 
 /** Lanes of a filter (`sender`: lower case). Undefined: no filter. Throws TEMPORAL_UNAVAILABLE. */
@@ -82,22 +65,11 @@ export async function lanesOfFilter(
   return known.filter((one) => laneAddress(one) === sender)
 }
 
-/** Signals, which Temporal keeps while no worker serves the ledger. */
-export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
-
 /** Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, order: Order): Promise<void> {
   const handle = client.workflow.getHandle(laneWorkflowId(lane))
-  await handle.signal(modeSignals[mode], { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
+  await handle.signal(mode, { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
 }
-
-const modeSignals = {
-  pause: pauseSignal,
-  resume: resumeSignal,
-  drain: drainSignal,
-  forbid: forbidSignal,
-  activate: activateSignal,
-} as const
 
 /** Updates, which have an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>

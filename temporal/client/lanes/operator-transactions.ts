@@ -3,7 +3,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
 import { pause } from '../../../runtime/wait.ts'
-import { ledgerQueue, operatorTransactionPrefix } from '../../contracts/names.ts'
+import { operatorTransactionPrefix } from '../../contracts/names.ts'
 import {
   cancelOperatorTransactionSignal,
   operatorTransactionSignedSignal,
@@ -13,9 +13,9 @@ import {
   operatorTransactionStatusQuery,
 } from '../../contracts/operator-transaction.ts'
 import { type LaneId, workflowOf } from '../../../domain/lane/lane.ts'
-import { checkedOrder } from '../calls/checked-order.ts'
+import { checkedOrder, startUnlessTaken } from '../calls/workflow-calls.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
-import { fromTemporal, ifGone, isAlreadyStarted, isGone, rethrowAs } from '../connection/errors.ts'
+import { fromTemporal, ifGone, isGone, rethrowAs } from '../connection/errors.ts'
 import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
 
 const recordMs = 10_000
@@ -60,12 +60,9 @@ export async function startOperatorTransaction(
           .digest()
           .subarray(0, 8)
   const id = `${operatorTransactionPrefix}${lane}:${digest.toString('hex')}`
-  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) } as const
-  try {
-    await client.workflow.start('operatorTransaction', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })
-  } catch (error) {
-    if (key === undefined || !isAlreadyStarted(error)) return rethrowAs({}, { lane })(error)
-  }
+  const options = { workflowId: id, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) }
+  const started = startUnlessTaken(client, 'operatorTransaction', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })
+  await started.catch(rethrowAs({}, { lane }))
   return id
 }
 

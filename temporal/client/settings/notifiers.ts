@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Notification } from '../../../domain/notification/notification.ts'
 import type { NotificationTestResult, NotifierState, NotifierOrder } from '../../../domain/notification/notifier.ts'
 import type { Order } from '../../../domain/order.ts'
 import { poll } from '../../../runtime/wait.ts'
-import { ledgerQueue } from '../../contracts/names.ts'
 import {
   type NotifierInput,
   notifierOrderSignal,
@@ -13,11 +11,10 @@ import {
   notifierStateQuery,
   notifierWorkflowId,
 } from '../../contracts/notifier.ts'
-import { checkedOrder } from '../calls/checked-order.ts'
-import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
-import { ifGone, rethrowAs, startUnlessTaken } from '../connection/errors.ts'
-import { queryOrWake } from '../calls/query-or-wake.ts'
-import { running } from '../transfers/transfer-queries.ts'
+import { checkedOrder, queryOrWake, startUnlessTaken } from '../calls/workflow-calls.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { ifGone, rethrowAs } from '../connection/errors.ts'
+import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
@@ -31,16 +28,12 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   // A notifier that no config needs completes. Then it starts afresh.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
-  await startUnlessTaken(() =>
-    client.workflow.start('notifier', {
-      workflowId: notifierWorkflowId(receiver),
-      taskQueue: ledgerQueue,
-      workflowIdConflictPolicy: 'FAIL',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      args: [input],
-      staticSummary: `notifies the receiver ${receiver}`,
-    }),
-  )
+  await startUnlessTaken(client, 'notifier', {
+    workflowId: notifierWorkflowId(receiver),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    args: [input],
+    staticSummary: `notifies the receiver ${receiver}`,
+  })
 }
 
 /** Undefined: never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
@@ -49,12 +42,8 @@ export function readNotifier(client: TemporalClient, receiver: string): Promise<
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
 }
 
-export async function listNotifiers(client: TemporalClient): Promise<string[]> {
-  const prefix = notifierWorkflowId('')
-  // Under another id it is no notifier of Portage.
-  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
-  const list = () => listWorkflows(client, `WorkflowType = 'notifier' AND ${running}`, { isWanted })
-  return (await within(client, queryTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
+export function listNotifiers(client: TemporalClient): Promise<string[]> {
+  return within(client, queryTimeoutMs, () => runningNames(client, 'notifier', notifierWorkflowId('')))
 }
 
 export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {

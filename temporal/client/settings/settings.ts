@@ -5,16 +5,16 @@ import { assertKnownNames, type KnownNames } from '../../../domain/settings/know
 import { assertSettingsOrders } from '../../../domain/settings/request.ts'
 import { noSettings, type Settings, type SettingsOrder } from '../../../domain/settings/settings.ts'
 import { redactText } from '../../../observability/redact.ts'
-import { ledgerQueue, settingsWorkflowId } from '../../contracts/names.ts'
+import { settingsWorkflowId } from '../../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../../contracts/settings.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
-import { ifGone, rethrowAs, startUnlessTaken } from '../connection/errors.ts'
-import { queryOrWake } from '../calls/query-or-wake.ts'
-import { sendOrder, updateOrStart } from '../calls/update-or-start.ts'
+import { ifGone, rethrowAs } from '../connection/errors.ts'
+import { queryOrWake, sendOrder, startUnlessTaken, updateOrStart } from '../calls/workflow-calls.ts'
 import { retrySignal } from '../../contracts/transfer.ts'
 import { fromOrTo, running, transfersWith } from '../transfers/transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
+const summary = 'changes of operators, on top of the config'
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
 /** None without the workflow. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
@@ -26,16 +26,14 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
 /** After a wipe of Temporal; needs no worker. False: it exists. Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
-    client.workflow.start('settings', {
+    startUnlessTaken(client, 'settings', {
       workflowId: settingsWorkflowId,
-      taskQueue: ledgerQueue,
-      workflowIdConflictPolicy: 'FAIL',
       // A terminated run keeps its settings, and the next change begins with them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
-      staticSummary: 'changes of operators, on top of the config',
+      staticSummary: summary,
     })
-  return startUnlessTaken(() => within(client, queryTimeoutMs, start)).catch(rethrowAs(codes))
+  return within(client, queryTimeoutMs, start).catch(rethrowAs(codes))
 }
 
 /** Applies all or none; safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
@@ -49,7 +47,7 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
     workflowType: 'settings',
     workflowId: settingsWorkflowId,
     begin: (): SettingsInput => (before.version > 0 ? { settings: before } : {}),
-    summary: 'changes of operators, on top of the config',
+    summary,
   }
   const after = await sendOrder(client, () => updateOrStart(client, changeSettingsUpdate, [orders], target), codes)
   if (after.version > before.version) await wakeAfterOrders(client, request.orders)

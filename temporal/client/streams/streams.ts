@@ -1,11 +1,9 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamResponse, StreamState, StreamUpdate } from '../../../domain/stream/stream.ts'
 import { applyStreamUpdate, type StreamInput, streamStatusQuery, streamWorkflowId } from '../../contracts/stream.ts'
-import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
-import { queryOrWake } from '../calls/query-or-wake.ts'
-import { running } from '../transfers/transfer-queries.ts'
-import { orderTimeoutMs, sendOrder, updateOrStart } from '../calls/update-or-start.ts'
+import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
+import { runningNames } from '../visibility/runs.ts'
 
 /** Translates names of the config to chain numbers in workflow ids. Each function takes either. */
 
@@ -43,11 +41,8 @@ export function sendStreamOrder(client: TemporalClient, stream: string, update: 
 }
 
 export async function listStreamNames(client: TemporalClient): Promise<string[]> {
-  const prefix = streamWorkflowId('')
-  // Under another id it is not a stream.
-  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
-  const list = () => listWorkflows(client, `WorkflowType = 'stream' AND ${running}`, { isWanted })
-  return (await within(client, orderTimeoutMs, list)).map(({ workflowId }) => nameOf(client, workflowId.slice(prefix.length)))
+  const names = await within(client, orderTimeoutMs, () => runningNames(client, 'stream', streamWorkflowId('')))
+  return names.map((name) => nameOf(client, name))
 }
 
 /** Undefined: there is none. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */

@@ -15,7 +15,7 @@ import { ifGone } from '../connection/errors.ts'
 import { listLaneWorkflows } from '../lanes/lane-workflows.ts'
 import { queryLane, readLane } from '../lanes/lanes.ts'
 import { unreadableCode } from '../visibility/memos.ts'
-import { queryOrWake } from '../calls/query-or-wake.ts'
+import { queryOrWake } from '../calls/workflow-calls.ts'
 
 /** Its nonce is not final. `id`: of its workflow. */
 export interface BatchEntry {

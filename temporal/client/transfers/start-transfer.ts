@@ -6,23 +6,19 @@ import type { GivenOrder } from '../../../domain/order.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
 import { chainQueue, searchAttributes } from '../../contracts/names.ts'
+import { reversalId, type Reversal } from '../../contracts/reversal.ts'
 import type { TransferInput } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
-import { fromTemporal, startUnlessTaken } from '../connection/errors.ts'
-import { startedAtMemo } from './transfer-list.ts'
+import { fromTemporal, ifGone } from '../connection/errors.ts'
+import { startUnlessTaken } from '../calls/workflow-calls.ts'
+import { startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 
 /** `known`: the id has an open run or an outcome. An undone run starts again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
-  const start = () =>
-    client.workflow.start('transfer', {
-      ...options,
-      // USE_EXISTING would not show whether the run is new.
-      workflowIdConflictPolicy: 'FAIL',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-    })
-  const isNew = await startUnlessTaken(start).catch((error: unknown) => {
+  const started = startUnlessTaken(client, 'transfer', { ...options, workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' })
+  const isNew = await started.catch((error: unknown) => {
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   })
   return isNew ? 'started' : 'known'
@@ -61,6 +57,24 @@ export async function restartTransfer(
 /** Input of the run, by default the latest. Throws as `restartTransfer`. */
 export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
   return (await storedInput(client, id, runId)).transfer
+}
+
+/** Call it before a delivered transfer starts again. `runId`: the run that delivered; absent: the latest. */
+export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
+  const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
+  if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
+  const kept = (['Bridge', 'SourceChain', 'TargetChain', 'Lane', 'TxHash'] as const).flatMap((name) => {
+    const value = described.typedSearchAttributes.get(searchAttributes[name])
+    return value === undefined ? [] : [{ key: searchAttributes[name], value }]
+  })
+  const input: Reversal = { transfer, run: described.runId, txHash: toRow(described).txHash }
+  await startUnlessTaken(client, 'reversal', {
+    workflowId: reversalId(input),
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    args: [input],
+    typedSearchAttributes: kept,
+    staticSummary: `the delivery of ${transfer} is gone`,
+  })
 }
 
 function startOptions(workflowId: string, input: TransferInput, staticSummary: string) {

@@ -89,17 +89,17 @@ export async function listTransferPage(
 /** Newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
 export async function listTransfers(
   client: TemporalClient,
-  { limit, state, ...filter }: TransferFilter & { readonly state?: TransferState | undefined; readonly limit: number },
+  { limit, ...filter }: TransferFilter & { readonly limit: number },
+  isWanted: (row: TransferRow) => boolean = () => true,
 ): Promise<TransferRow[]> {
-  const found: TransferRow[] = []
+  let found: TransferRow[] = []
   let cursor: string | undefined
   do {
-    const selected = state === undefined ? filter : { ...filter, states: [state] }
-    const page = await listTransferPage(client, selected, { limit: Math.min(1_000, limit), cursor })
-    found.push(...page.transfers)
+    const page = await listTransferPage(client, filter, { limit: Math.min(1_000, limit), cursor })
+    found = distinct([...found, ...page.transfers.filter(isWanted)])
     cursor = page.next
   } while (cursor !== undefined && found.length < limit)
-  return distinct(found).slice(0, limit)
+  return found.slice(0, limit)
 }
 
 /** Undefined until the first task. */

@@ -2,40 +2,45 @@ import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.t
 import type { Order } from '../../../domain/order.ts'
 import { isOutcome } from '../../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
-import { isForAll } from '../connection/errors.ts'
-import { listTransferPage, type TransferFilter, type TransferRow } from './transfer-list.ts'
-import { cancelTransfer, expediteTransfer, retryTransfer, startTransferAgain } from './transfers.ts'
+import { isForAll, rethrowAs } from '../connection/errors.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
+import { cancelSignal, expediteSignal, retrySignal } from '../../contracts/transfer.ts'
+import { checkedOrder } from '../calls/workflow-calls.ts'
+import { restartTransfer } from './start-transfer.ts'
+import { listTransfers, type TransferFilter, type TransferRow } from './transfer-list.ts'
 
-export const transferOrders = ['retry', 'cancel', 'expedite'] as const
-export type TransferOrder = (typeof transferOrders)[number]
+/** `retry` wakes it, `cancel` gives its nonce to a no-op, `expedite` raises the fee now. */
+const signals = { retry: retrySignal, cancel: cancelSignal, expedite: expediteSignal } as const
+export type TransferOrder = keyof typeof signals
+export const transferOrders = ['retry', 'cancel', 'expedite'] as const satisfies readonly TransferOrder[]
 
 /** Most are `asked`: a signal has no answer. */
-export type OrderResult = 'woken' | 'started again' | 'asked'
-
-export type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
+type OrderResult = 'woken' | 'started again' | 'asked'
+type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
 /** Why an order would have no effect. Undefined: it may have one. */
-export function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | undefined {
+function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | undefined {
   const isOpen = execution === 'RUNNING'
   if (kind !== 'retry') return isOpen ? undefined : 'This transfer is closed already.'
   return state === 'delivered' ? 'This transfer is delivered: there is nothing to retry.' : undefined
 }
 
-/** `retry` also starts a closed one again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * `retry` also starts a closed one again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its
+ * history holds no transfer).
+ */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
   const detail = whyNot(kind, transfer)
   if (detail !== undefined) throw new RelayerError('INPUT_INVALID', { detail, facts: { transfer: id, state, execution } })
-  if (kind === 'cancel') await cancelTransfer(client, id, order)
-  else if (kind === 'expedite') await expediteTransfer(client, id, order)
-  else if (execution === 'RUNNING') {
-    await retryTransfer(client, id, order)
-    return 'woken'
-  } else {
-    await startTransferAgain(client, id, order)
-    return 'started again'
-  }
-  return 'asked'
+  const given = checkedOrder(order)
+  const isOpen = execution === 'RUNNING'
+  const ordered = isOpen
+    ? client.workflow.getHandle(id).signal(signals[kind], { order: given })
+    : restartTransfer(client, id, { order: { kind: 'retry', ...given, at: Date.now() } })
+  await ordered.catch(rethrowAs({ gone: 'TRANSFER_NOT_FOUND' }, { transfer: id }))
+  if (!isOpen) return 'started again'
+  return kind === 'retry' ? 'woken' : 'asked'
 }
 
 export interface Selection {
@@ -56,14 +61,9 @@ export async function selectTransfers(
 ): Promise<Selection> {
   const namesClosed = filter.execution !== undefined || (filter.states ?? []).some(isOutcome)
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
-  const found = new Map<string, TransferRow>()
-  let cursor: string | undefined
-  do {
-    const page = await listTransferPage(client, wanted, { limit: Math.min(1_000, most + 1), cursor })
-    for (const row of page.transfers) if (whyNot(kind, row) === undefined && !found.has(row.id)) found.set(row.id, row)
-    cursor = page.next
-  } while (cursor !== undefined && found.size <= most)
-  return { transfers: [...found.values()].slice(0, most), more: found.size > most }
+  const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
+  const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
+  return { transfers: found.slice(0, most), more: found.length > most }
 }
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
@@ -75,17 +75,12 @@ export async function orderTransfers(
   kind: TransferOrder,
   order: Order,
 ): Promise<ManyResult[]> {
-  const results: ManyResult[] = []
-  for (let at = 0; at < transfers.length; at += atOnce) {
-    const some = transfers.slice(at, at + atOnce).map(async (one): Promise<ManyResult> => {
-      try {
-        return { id: one.id, result: await orderTransfer(client, one, kind, order) }
-      } catch (error) {
-        if (isForAll(error)) throw error
-        return { id: one.id, error: toRelayerError(error) }
-      }
-    })
-    results.push(...(await Promise.all(some)))
-  }
-  return results
+  return mapLimited(transfers, atOnce, async (one): Promise<ManyResult> => {
+    try {
+      return { id: one.id, result: await orderTransfer(client, one, kind, order) }
+    } catch (error) {
+      if (isForAll(error)) throw error
+      return { id: one.id, error: toRelayerError(error) }
+    }
+  })
 }

@@ -1,22 +1,13 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { type Order, portageItself } from '../../../domain/order.ts'
-import {
-  mip61Of,
-  type Mip61State,
-  type BridgeName,
-  type ChainName,
-  type Transfer,
-  type TransferState,
-  transferStates,
-} from '../../../domain/transfer/transfer.ts'
-import { adoptSignal, cancelSignal, expediteSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
-import { searchAttributes } from '../../contracts/names.ts'
-import { checkedOrder } from '../calls/checked-order.ts'
+import { mip61Of, type Mip61State, type BridgeName, type ChainName, type Transfer, type TransferState } from '../../../domain/transfer/transfer.ts'
+import { adoptSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
+import { checkedOrder } from '../calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from '../connection/errors.ts'
-import { readableTransfer, restartTransfer, storedTransfer } from './start-transfer.ts'
-import { type TransferRow, toRow } from './transfer-list.ts'
+import { readableTransfer, storedTransfer } from './start-transfer.ts'
+import { stateOf, type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
 /** `partial`: only what the server knows. */
@@ -63,39 +54,6 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
-
-/** Wakes it. Throws INPUT_INVALID (no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
-export function retryTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
-  return send(client, id, retrySignal, order)
-}
-
-/** Throws as `retryTransfer`. */
-export function cancelTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
-  return send(client, id, cancelSignal, order)
-}
-
-/** Raises the fee now. Throws as `retryTransfer`. */
-export function expediteTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
-  return send(client, id, expediteSignal, order)
-}
-
-async function send({ workflow }: TemporalClient, id: string, signal: OrderSignal, order: Order): Promise<void> {
-  const given = { order: checkedOrder(order) }
-  await workflow
-    .getHandle(id)
-    .signal(signal, given)
-    .catch(rethrowAs(codes, { transfer: id }))
-}
-
-type OrderSignal = typeof retrySignal | typeof cancelSignal | typeof expediteSignal
-
-/** Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
-export async function startTransferAgain(client: TemporalClient, id: string, order: Order): Promise<void> {
-  const retry = { kind: 'retry', ...checkedOrder(order), at: Date.now() }
-  await restartTransfer(client, id, { order: retry }).catch(rethrowAs(codes, { transfer: id }))
-}
-
 /** For a gate. False: it has ended. */
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
   const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
@@ -127,10 +85,10 @@ export async function offerCopy(
 ): Promise<boolean> {
   const handle = client.workflow.getHandle(id)
   try {
-    const { status, runId, typedSearchAttributes } = await handle.describe()
-    const state = transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
-    if (status.name !== 'RUNNING' || !looking.includes(state)) return false
-    const stored = await readableTransfer(client, id, runId)
+    const run = await handle.describe()
+    const state = stateOf(run)
+    if (run.status.name !== 'RUNNING' || !looking.includes(state)) return false
+    const stored = await readableTransfer(client, id, run.runId)
     if (!stored || !isNewer(stored.message)) return false
     if (state === 'parked' && !awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
     await handle.signal(adoptSignal, { message, order: checkedOrder(order) })

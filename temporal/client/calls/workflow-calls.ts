@@ -1,0 +1,115 @@
+import type { QueryDefinition, UpdateDefinition } from '@temporalio/common'
+import { QueryNotRegisteredError, WithStartWorkflowOperation, type WorkflowHandle, type WorkflowStartOptions } from '@temporalio/client'
+import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
+import { type Order, orderLimits } from '../../../domain/order.ts'
+import { summaryText } from '../../../domain/text/web-ui-text.ts'
+import { redactText } from '../../../observability/redact.ts'
+import { pause } from '../../../runtime/wait.ts'
+import { ledgerQueue } from '../../contracts/names.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { fromTemporal, isAlreadyStarted, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
+
+/** Trims an order, redacts its reason. Throws INPUT_INVALID if name or reason is missing or too long. */
+export function checkedOrder({ by, reason }: Order): Order {
+  return { by: checked('by', by), reason: redactText(checked('reason', reason)) }
+}
+
+function checked(field: keyof Order, text: string): string {
+  const trimmed = text.trim()
+  const longest = orderLimits[field]
+  if (trimmed === '') throw new RelayerError('INPUT_INVALID', { detail: `${field}: must be a text: every order has a name and a reason` })
+  if (trimmed.length > longest) throw new RelayerError('INPUT_INVALID', { detail: `${field}: must have at most ${longest} characters` })
+  return trimmed
+}
+
+/** On the queue `ledger`, if the options name no other. False: the id is taken. */
+export async function startUnlessTaken(
+  { workflow }: TemporalClient,
+  type: string,
+  options: Omit<WorkflowStartOptions, 'taskQueue'> & { readonly taskQueue?: string },
+): Promise<boolean> {
+  try {
+    // USE_EXISTING would not show whether the run is new.
+    await workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
+    return true
+  } catch (error) {
+    if (isAlreadyStarted(error)) return false
+    throw error
+  }
+}
+
+/** If no worker can replay it, a signal makes its task fail, for recovery to find. Throws as the query. */
+export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
+  const handle = client.workflow.getHandle(workflowId)
+  try {
+    return await handle.query(query)
+  } catch (error) {
+    // Every build has these queries, so a worker without one cannot replay the workflow.
+    if (error instanceof QueryNotRegisteredError) await wake(handle).catch(() => {})
+    throw error
+  }
+}
+
+/** One pending task is enough for all processes. */
+async function wake(handle: WorkflowHandle): Promise<void> {
+  const { status, raw } = await handle.describe()
+  if (status.name === 'RUNNING' && !raw.pendingWorkflowTask) await handle.signal('wake')
+}
+
+interface UpdateTarget {
+  readonly workflowId: string
+  readonly workflowType: string
+  /** Absent: the workflow must be there. */
+  readonly begin?: (() => unknown) | undefined
+  /** For the Web UI. */
+  readonly summary: string
+  readonly updateId?: string | undefined
+}
+
+export const orderTimeoutMs = 10_000
+/** Wait for the next run after a full one, ms. */
+const betweenRunsMs = 100
+
+/** Sends an update; starts the workflow if needed. A repeated update id is applied once. Throws the client's errors. */
+export async function updateOrStart<Result, Args extends [unknown]>(
+  client: TemporalClient,
+  update: UpdateDefinition<Result, Args>,
+  args: Args,
+  { workflowId, workflowType, begin, summary, updateId }: UpdateTarget,
+): Promise<Result> {
+  const options = { args, ...(updateId && { updateId }) }
+  try {
+    return await client.workflow.getHandle(workflowId).executeUpdate(update, options)
+  } catch (error) {
+    if (!begin || !isGone(error)) throw error
+  }
+  const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
+    workflowId,
+    taskQueue: ledgerQueue,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    args: [await begin()],
+    staticSummary: summaryText(summary),
+  })
+  return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
+}
+
+/** Repeats an operator's update while the run is full. Throws INPUT_INVALID if malformed, and as `fromTemporal`. */
+export async function sendOrder<Result>(
+  client: TemporalClient,
+  send: () => Promise<Result>,
+  codes: TemporalErrorCodes,
+  facts?: Facts,
+): Promise<Result> {
+  const until = Date.now() + orderTimeoutMs
+  for (;;) {
+    try {
+      return await within(client, until - Date.now(), send)
+    } catch (error) {
+      const refusal = updateRefusal(error)
+      if (refusal?.kind === 'malformed') throw new RelayerError('INPUT_INVALID', { detail: refusal.detail, facts, cause: error })
+      if (refusal?.kind !== 'full' || Date.now() > until) throw fromTemporal(error, codes, facts)
+      await pause(betweenRunsMs)
+    }
+  }
+}
