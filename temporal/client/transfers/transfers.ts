@@ -1,7 +1,14 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { type Order, portageItself } from '../../../domain/order.ts'
-import { mip61Of, type Mip61State, type BridgeName, type ChainName, type Transfer, type TransferState } from '../../../domain/transfer/transfer.ts'
+import {
+  mip61Of,
+  type Mip61State,
+  type BridgeName,
+  type ChainName,
+  type Transfer,
+  type TransferState,
+} from '../../../domain/transfer/transfer.ts'
 import { adoptSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { checkedOrder } from '../calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
