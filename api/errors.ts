@@ -1,31 +1,12 @@
 import type { FastifyError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { type ErrorCode, RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 import { redactText } from '../observability/redact.ts'
+import { type Problem, problemSchema } from './answers.ts'
 import { type FieldError, fieldErrors, fieldErrorsText } from './field-errors.ts'
 
 /** RFC 9457. */
 export const problemType = 'application/problem+json'
-
-/** The members of RFC 9457, and the fields of the catalogue of errors. */
-export const problemSchema = z
-  .object({
-    type: z.string().describe('Names the kind of problem: `urn:portage:error:` and the code.'),
-    title: z.string().describe('Meaning of the code.'),
-    status: z.number().int(),
-    detail: z.string().describe('This occurrence.'),
-    code: z.string().describe('A stable code: docs/reference/errors.md.'),
-    remedy: z.string().describe('Next step of the reader.'),
-    facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('The subject: a transfer, a chain, a lane…'),
-    errors: z
-      .array(z.object({ path: z.string().describe('`body.reason`, `querystring.limit`…'), message: z.string() }))
-      .optional()
-      .describe('Every field of the request that is wrong.'),
-  })
-  .describe('The reason of a refusal, and its remedy.')
-
-export type Problem = z.output<typeof problemSchema>
 
 export const errorSchema = {
   description: 'The reason of a refusal, and its remedy (RFC 9457).',
@@ -33,26 +14,18 @@ export const errorSchema = {
 }
 
 /** Other retriable codes are 503; all other codes are 422: the request was understood and refused. */
-const statusByCode: Partial<Record<ErrorCode, number>> = {
-  INPUT_INVALID: 400,
-  MESSAGE_ENCODING: 400,
-  TRANSFER_NOT_FOUND: 404,
-  LANE_NOT_FOUND: 404,
-  STREAM_NOT_FOUND: 404,
-  TRANSFER_AMBIGUOUS: 409,
-  IDEMPOTENCY_KEY_BUSY: 409,
-  RECEIVER_NOT_FOUND: 404,
-  RATE_LIMITED: 429,
-  ACCESS_TOKEN_MISSING: 401,
-  ACCESS_TOKEN_INVALID: 401,
-  ACCESS_TOKEN_EXPIRED: 401,
-  ACCESS_TOKEN_REVOKED: 401,
-  ACCESS_LEVEL: 403,
-  ACCESS_SCOPE: 403,
-  ACCESS_HOST: 421,
-  ACCESS_KEYS: 503,
-  INTERNAL: 500,
+const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
+  400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
+  401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
+  403: ['ACCESS_LEVEL', 'ACCESS_SCOPE'],
+  404: ['TRANSFER_NOT_FOUND', 'LANE_NOT_FOUND', 'STREAM_NOT_FOUND', 'RECEIVER_NOT_FOUND'],
+  409: ['TRANSFER_AMBIGUOUS', 'IDEMPOTENCY_KEY_BUSY'],
+  421: ['ACCESS_HOST'],
+  429: ['RATE_LIMITED'],
+  500: ['INTERNAL'],
+  503: ['ACCESS_KEYS'],
 }
+const statusByCode = new Map(Object.entries(codesByStatus).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)])))
 
 /** About a block of most chains. */
 const retryAfterSeconds = 10
@@ -60,7 +33,7 @@ const retryAfterSeconds = 10
 /** Has no secrets. `retryAfter`: seconds, where another try may help. `challenge`: the header www-authenticate. */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
-  const status = statusByCode[error.code] ?? (error.retriable ? 503 : 422)
+  const status = statusByCode.get(error.code) ?? (error.retriable ? 503 : 422)
   const facts = Object.entries(error.facts).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, typeof value === 'string' ? redactText(value) : value] as const],
   )

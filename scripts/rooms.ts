@@ -178,7 +178,8 @@ export const rooms: readonly Room[] = [
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'lru-cache', 'zod', 'node:*'] },
   // It runs in a browser and is part of no process. bin/page.js builds it.
-  { path: 'api/page', imports: ['domain', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
+  { path: 'api/answers.ts', imports: ['domain'], packages: ['zod'] },
+  { path: 'api/page', imports: ['domain', 'api/answers.ts', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
   {
     path: 'cli',
     imports: [...inner, 'operations/archive'],

@@ -1,13 +1,12 @@
 import { useEffect } from 'preact/hooks'
+import type { Links } from '../answers.ts'
 import { tokenProblem } from './data/api.ts'
 import { useReading } from './data/readings.ts'
 import { route } from './data/route.ts'
 import { session } from './data/session.ts'
 import { useStore } from './data/store.ts'
-import type { Links } from './format/links.ts'
 import { Head } from './parts/head.tsx'
-import { OrderDialog } from './parts/order.tsx'
-import { RetryAllDialog } from './parts/retry-all.tsx'
+import { OrderDialogs } from './parts/order.tsx'
 import { Flow } from './views/flow.tsx'
 import { Lanes } from './views/lanes.tsx'
 import { Nodes } from './views/nodes.tsx'
@@ -41,8 +40,7 @@ export function App() {
         Portage. {links.data?.temporalWebUi === undefined && held && 'For links to Temporal: temporal.webUi in the config. '}
         <a href="docs">API</a>
       </footer>
-      <OrderDialog />
-      <RetryAllDialog />
+      <OrderDialogs />
     </>
   )
 }

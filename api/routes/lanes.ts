@@ -5,6 +5,7 @@ import { listBatches } from '../../temporal/client/transfers/batches.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { listOperatorTransactions } from '../../temporal/client/lanes/operator-transactions.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
+import { lanesSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
@@ -12,24 +13,6 @@ import { subjectParams } from './orders.ts'
 
 /** ms: each read calls Temporal and every node. */
 const keepMs = 1_000
-
-const rowSchema = z.object({
-  lane: z.string(),
-  chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
-  status: z
-    .string()
-    .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
-  reason: z.string().optional().describe('Why the lane accepts no work.'),
-  by: z.string().optional().describe('The name of the token that ordered this status.'),
-  next: z.number().optional().describe('The next nonce to be granted.'),
-  latest: z.number().optional().describe('Nonces that are in a block.'),
-  finalized: z.number().optional(),
-  inFlight: z.number().optional().describe('Granted nonces that are in no block.'),
-  window: z.number().optional().describe('Most nonces in flight.'),
-  balance: z.string().optional().describe('Wei, decimal.'),
-  balanceAt: z.string().optional().describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
-  observedAt: z.string().optional().describe('When the figures were read from the chain.'),
-})
 
 /** Loose: fields that a newer ledger adds are shown, too. */
 const stateSchema = z
@@ -44,10 +27,7 @@ const closed = z.strictObject({
 /** `GET /v1/lanes`, `GET /v1/lanes/{lane}`, and the batches and operator transactions of a lane. */
 export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
   const access = { config: { access: 'read' } } as const
-  const list = {
-    summary: 'The lanes of the config, and every other ledger that runs',
-    response: { 200: z.object({ lanes: z.array(rowSchema) }) },
-  }
+  const list = { summary: 'The lanes of the config, and every other ledger that runs', response: { 200: lanesSchema } }
   const read = keptRead(() => listLanesNow(client, config, process.env), { fromAnswer: keepMs })
   app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await read() }))
 

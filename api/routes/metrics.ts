@@ -66,16 +66,6 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
 
 /** A scrape that comes earlier, or exceeds the time-out, gets the last figures. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
-  let refreshedAt = -Infinity
-  let refreshing: Promise<void> | undefined
-  return async () => {
-    if (Date.now() - refreshedAt < everyMs) return
-    refreshing ??= refresh()
-      .catch(() => {})
-      .finally(() => {
-        refreshedAt = Date.now()
-        refreshing = undefined
-      })
-    await Promise.race([refreshing, delay(timeoutMs, undefined, { ref: false })])
-  }
+  const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
+  return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])
 }

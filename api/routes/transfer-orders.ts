@@ -11,21 +11,17 @@ import {
 import type { TransferRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { describeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { orderedBy } from '../access.ts'
+import { bulkOrderSchema, orderedSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'
+import { errorSchema, toErrorAnswer } from '../errors.ts'
 import { filterOf, filterSchemas, resolveGiven } from '../transfer-selection.ts'
 import { orderOf } from '../../operations/orders/orders.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
-import { rowSchema, transferParams } from './transfers.ts'
+import { transferParams } from './transfers.ts'
 
 /** Each costs a call of the server, and the client waits for all. */
 const mostOrdered = 500
 const mostNamed = 100
-
-const doneSchema = z.object({
-  id: z.string(),
-  result: z.enum(['woken', 'started again', 'asked']).describe('asked: the order was sent; the timeline of the transfer shows its effect.'),
-})
 
 const manySchema = z.strictObject({
   reason: reasonSchema,
@@ -37,17 +33,6 @@ const manySchema = z.strictObject({
     .describe('All that match. A token with a scope has to name `targetChain`.'),
   dryRun: z.boolean().default(true).describe('true: lists the selected transfers and orders nothing.'),
   limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Most transfers that this request orders.'),
-})
-
-const resultsSchema = z.object({
-  dryRun: z.boolean(),
-  matched: z.number().describe('The number of transfers on which the order has an effect.'),
-  more: z.boolean().describe('More than `limit` match: send the request again.'),
-  transfers: z.array(rowSchema),
-  results: z
-    .array(z.union([doneSchema, z.object({ id: z.string(), error: problemSchema })]))
-    .optional()
-    .describe('The result of each; absent in a dry run.'),
 })
 
 /** `POST /v1/transfers/{id}/{retry|cancel|expedite}`, and without `{id}` for many. */
@@ -63,7 +48,7 @@ function oneRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     ...orderTexts(`transfer ${kind}`),
     params: transferParams,
     body: z.strictObject({ reason: reasonSchema }),
-    response: { 200: doneSchema, 404: errorSchema, 409: errorSchema },
+    response: { 200: orderedSchema, 404: errorSchema, 409: errorSchema },
   }
   app.post(`/v1/transfers/:id/${kind}`, { config: { access: `transfer ${kind}` as const }, schema }, async (request) => {
     const transfer = await describeTransfer(deps.client, await resolveGiven(deps, request.params.id, 'order'))
@@ -76,7 +61,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
   const schema = {
     summary: `${orderOf(`transfer ${kind}`).summary} (many: by their ids, or by a filter)`,
     body: manySchema,
-    response: { 200: resultsSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema },
+    response: { 200: bulkOrderSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema },
   }
   app.post(`/v1/transfers/${kind}`, { config: { access: `transfer ${kind}` as const }, schema }, async (request) => {
     const { ids, filter, limit, dryRun, reason: why } = request.body

@@ -1,31 +1,12 @@
 import { z } from 'zod'
 import { remedyOf } from '../../domain/catalogue/catalogue.ts'
-import { transferStates } from '../../domain/transfer/transfer.ts'
 import { listTransferPage } from '../../temporal/client/transfers/transfer-list.ts'
 import { transactionsOf } from '../../temporal/client/transfers/transfer-transactions.ts'
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
+import { transactionSchema, transferFields, transferPageSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { filterOf, filterSchemas, resolveGiven } from '../transfer-selection.ts'
-
-const common = {
-  id: z.string(),
-  state: z.enum(transferStates).optional(),
-  mip61: z.string().optional().describe("MIP-61's word for the state, of transfers of the native bridge."),
-  execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
-}
-
-export const rowSchema = z.object({
-  ...common,
-  code: z.string().optional().describe('Why it waits, is parked or was refused: docs/reference/errors.md.'),
-  bridge: z.string().optional(),
-  sourceChain: z.string().optional(),
-  targetChain: z.string().optional(),
-  lane: z.string().optional(),
-  txHash: z.string().optional(),
-  startedAt: z.string(),
-  closedAt: z.string().optional(),
-})
 
 export const transferParams = z.object({
   id: z
@@ -37,32 +18,10 @@ export const transferParams = z.object({
     ),
 })
 
-const pageSchema = z.object({
-  transfers: z.array(rowSchema),
-  next: z.string().optional().describe('The `cursor` of the next page; absent: this is the last one.'),
-})
-
-const transactionSchema = z
-  .object({
-    lane: z.string(),
-    nonce: z.number(),
-    round: z.number(),
-    kind: z.enum(['call', 'noop']),
-    hash: z.string().optional().describe('Absent: the attempt is recorded, and no process has reported its hash yet.'),
-    maxFee: z.string().describe('Wei per gas.'),
-    tip: z.string().describe('Wei per gas.'),
-    fate: z
-      .enum(['pending', 'mined', 'replaced', 'reorged', 'dropped'])
-      .describe('replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.'),
-    gasPaid: z.string().optional().describe('Cost, wei; for a batch the share of the transfer.'),
-    at: z.number().optional().describe('When its hash was first reported, ms since the epoch.'),
-  })
-  .describe('A transaction that any process signed for the transfer.')
-
 /** Loose: fields that a newer workflow adds are shown, too. */
 const reportSchema = z
   .looseObject({
-    ...common,
+    ...transferFields,
     partial: z.string().optional().describe('Why the report is incomplete.'),
     remedy: z.string().optional().describe('The remedy of the code, while the transfer waits or is parked.'),
     transactions: z.array(transactionSchema).optional().describe('Every attempt of every process, in order.'),
@@ -84,7 +43,7 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
         .describe('Most transfers of a page. A page may have fewer, with more to come.'),
       cursor: z.string().min(1).max(2_000).optional().describe('`next` of the page before, with the same filter.'),
     }),
-    response: { 200: pageSchema, 404: errorSchema },
+    response: { 200: transferPageSchema, 404: errorSchema },
   }
   const config = { access: 'read' } as const
   app.get('/v1/transfers', { config, schema: list }, async ({ query: { limit, cursor, ...given } }) => {

@@ -1,33 +1,27 @@
+import type { Problem } from '../../answers.ts'
 import { learnTime, serverNow } from './clock.ts'
-import { connection } from './connection.ts'
 import { session } from './session.ts'
 import { createStore } from './store.ts'
 
-/** RFC 9457. */
-export interface Problem {
-  readonly status: number
-  readonly code: string
-  readonly title: string
-  readonly detail: string
-  readonly remedy: string
-}
+/** The part of a problem (RFC 9457) that is shown. */
+export type ShownProblem = Pick<Problem, 'status' | 'code' | 'title' | 'detail' | 'remedy'>
 
-export class Refused extends Error {
-  readonly problem: Problem
-  constructor(problem: Problem) {
+class Refused extends Error {
+  readonly problem: ShownProblem
+  constructor(problem: ShownProblem) {
     super(problem.title)
     this.problem = problem
   }
 }
 
 /** Undefined: it was accepted, or not tried yet. */
-export const tokenProblem = createStore<Problem | undefined>(undefined)
+export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
 /** Longest wait for an answer, ms. The server itself waits ten seconds for Temporal. */
 const timeoutMs = 20_000
 
-export const unreachable: Problem = {
+const unreachable: ShownProblem = {
   status: 0,
   code: 'NO_ANSWER',
   title: 'The API of Portage does not answer.',
@@ -35,12 +29,35 @@ export const unreachable: Problem = {
   remedy: 'Check that a process serves it (portage run --role all, or --role api) and that this browser can reach it.',
 }
 
-/** Throws Refused. */
+/** connecting: no answer yet. live: receives events. polling: asks every few seconds. lost: the last request failed. */
+export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
+
+interface Connection {
+  readonly state: ConnectionState
+  /** ms since the epoch by the server's clock. Undefined: never. */
+  readonly answeredAt?: number
+  readonly isStreaming: boolean
+}
+
+const connectionStore = createStore<Connection>({ state: 'connecting', isStreaming: false })
+
+function changeConnection(part: Partial<Connection>, isLost: boolean): void {
+  const next = { ...connectionStore.get(), ...part }
+  const state = isLost ? 'lost' : next.answeredAt === undefined ? 'connecting' : next.isStreaming ? 'live' : 'polling'
+  connectionStore.set({ ...next, state })
+}
+
+export const connection = {
+  store: connectionStore,
+  streaming: (isStreaming: boolean) => changeConnection({ isStreaming }, connectionStore.get().state === 'lost' && !isStreaming),
+}
+
+/** The answer of a GET, or with a body of a POST. Throws an error for `problemIn`. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   const response = await send(path, body)
   learnTime(response.headers.get('date'))
   // Any status shows that the server is reachable.
-  connection.answered(serverNow())
+  changeConnection({ answeredAt: serverNow() }, false)
   if (!response.ok) {
     const problem = await problemOf(response)
     if (problem.status === 401) tokenProblem.set(problem)
@@ -50,28 +67,30 @@ export async function ask<T>(path: string, body?: object): Promise<T> {
 }
 
 async function send(path: string, body: object | undefined): Promise<Response> {
-  const token = session.get()?.token
-  const headers: Record<string, string> = { accept: 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
-  if (body) headers['content-type'] = 'application/json'
   const payload = body && { method: 'POST', body: JSON.stringify(body) }
+  const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) }
   try {
-    // No cookies, and no copy in the browser's cache.
-    return await fetch(path, {
-      ...payload,
-      headers,
-      credentials: 'omit',
-      cache: 'no-store',
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    })
+    return await request(path, { ...payload, headers, signal: AbortSignal.timeout(timeoutMs) })
   } catch {
-    connection.failed(serverNow())
+    changeConnection({ answeredAt: connectionStore.get().answeredAt ?? serverNow() }, true)
     throw new Refused(unreachable)
   }
 }
 
+/** Sends the token, and no cookies. The browser keeps no copy of the answer. */
+export function request(path: string, options: RequestInit & { readonly headers: Record<string, string> }): Promise<Response> {
+  const token = session.get()?.token
+  const headers = { ...options.headers, ...(token && { authorization: `Bearer ${token}` }) }
+  return fetch(path, { ...options, headers, credentials: 'omit', cache: 'no-store', redirect: 'error' })
+}
+
+/** Of an error that `ask` threw. */
+export function problemIn(error: unknown): ShownProblem {
+  return error instanceof Refused ? error.problem : unreachable
+}
+
 /** An answer that is not from the API, such as a proxy's page, is described by its status. */
-export async function problemOf(response: Response): Promise<Problem> {
+export async function problemOf(response: Response): Promise<ShownProblem> {
   const { status } = response
   const answer = await response.json().catch(() => undefined)
   const text = (name: string): string => {

@@ -1,5 +1,4 @@
-import { problemOf } from './api.ts'
-import { connection } from './connection.ts'
+import { connection, problemOf, request } from './api.ts'
 import { createEventParser } from './event-stream.ts'
 import { refreshAll } from './readings.ts'
 import { session } from './session.ts'
@@ -48,12 +47,8 @@ async function readStream(lastId: string, abort: AbortController): Promise<strin
   })
   let timer = setTimeout(() => abort.abort(), silentMs)
   try {
-    const headers = {
-      accept: 'text/event-stream',
-      authorization: `Bearer ${session.get()?.token ?? ''}`,
-      ...(lastId && { 'last-event-id': lastId }),
-    }
-    const response = await fetch('v1/events', { headers, credentials: 'omit', cache: 'no-store', redirect: 'error', signal: abort.signal })
+    const headers = { accept: 'text/event-stream', ...(lastId && { 'last-event-id': lastId }) }
+    const response = await request('v1/events', { headers, signal: abort.signal })
     if (!response.ok || !response.body) throw new Error((await problemOf(response)).title)
     connection.streaming(true)
     refreshAll()

@@ -1,16 +1,15 @@
 import { useEffect } from 'preact/hooks'
-import { ask, type Problem, Refused, unreachable } from './api.ts'
+import { ask, connection, problemIn, type ShownProblem } from './api.ts'
 import { serverNow } from './clock.ts'
-import { connection } from './connection.ts'
 import { session } from './session.ts'
-import { createStore, type Store, useStore } from './store.ts'
+import { createStore, useStore } from './store.ts'
 
 export interface Reading<T> {
   readonly data?: T
   /** ms since the epoch by the server's clock. */
   readonly at?: number
   /** Of the last attempt. `data` is older then. */
-  readonly problem?: Problem
+  readonly problem?: ShownProblem
 }
 
 /** Delay after an event, ms: events come in groups. */
@@ -18,14 +17,11 @@ const settleMs = 300
 /** ms. */
 const leastMs = 1_000
 
-interface Entry {
-  readonly store: Store<Reading<unknown>>
-  readonly everyMs: number
-  users: number
-  readAt: number
-  timer: ReturnType<typeof setTimeout> | undefined
-  isReading: boolean
-  isStale: boolean
+type Entry = ReturnType<typeof createEntry>
+
+function createEntry(everyMs: number) {
+  const timer = undefined as ReturnType<typeof setTimeout> | undefined
+  return { store: createStore<Reading<unknown>>({}), everyMs, users: 0, readAt: 0, timer, isReading: false, isStale: false }
 }
 
 const entries = new Map<string, Entry>()
@@ -59,19 +55,9 @@ session.subscribe(() => {
 })
 
 function entryOf(path: string, everyMs: number): Entry {
-  const found = entries.get(path)
-  if (found) return found
-  const made: Entry = {
-    store: createStore<Reading<unknown>>({}),
-    everyMs,
-    users: 0,
-    readAt: 0,
-    timer: undefined,
-    isReading: false,
-    isStale: false,
-  }
-  entries.set(path, made)
-  return made
+  const entry = entries.get(path) ?? createEntry(everyMs)
+  entries.set(path, entry)
+  return entry
 }
 
 function again(path: string, entry: Entry, inMs: number): void {
@@ -88,8 +74,7 @@ async function read(path: string, entry: Entry): Promise<void> {
   try {
     if (session.get()) entry.store.set({ data: await ask(path), at: serverNow() })
   } catch (error) {
-    const problem = error instanceof Refused ? error.problem : unreachable
-    entry.store.set({ ...entry.store.get(), problem })
+    entry.store.set({ ...entry.store.get(), problem: problemIn(error) })
   } finally {
     entry.isReading = false
     if (entry.users > 0) again(path, entry, entry.isStale ? leastMs : pauseOf(entry))

@@ -34,3 +34,21 @@ export function useStore<T>(store: Store<T>): T {
   }, [store])
   return value
 }
+
+/** Without storage everything works until the tab is closed. */
+export function kept(where: 'sessionStorage' | 'localStorage', key: string): string {
+  try {
+    return globalThis[where].getItem(key) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+export function keep(where: 'sessionStorage' | 'localStorage', key: string, text: string): void {
+  try {
+    if (text === '') globalThis[where].removeItem(key)
+    else globalThis[where].setItem(key, text)
+  } catch {
+    // Without storage the value stays in memory.
+  }
+}

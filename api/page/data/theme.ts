@@ -1,5 +1,4 @@
-import { keep, kept } from './storage.ts'
-import { createStore } from './store.ts'
+import { createStore, keep, kept } from './store.ts'
 
 export type Theme = 'light' | 'dark'
 /** The choice of the reader. system: as the browser. */
@@ -12,7 +11,7 @@ export const themeChoice = createStore<ThemeChoice>(stored())
 export const theme = createStore<Theme>('light')
 
 export function chooseTheme(choice: ThemeChoice): void {
-  keep('local', key, choice)
+  keep('localStorage', key, choice)
   themeChoice.set(choice)
   show()
 }
@@ -30,6 +29,6 @@ function show(): void {
 }
 
 function stored(): ThemeChoice {
-  const text = kept('local', key)
+  const text = kept('localStorage', key)
   return text === 'light' || text === 'dark' ? text : 'system'
 }

@@ -1,8 +1,8 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** `12 345`, with thin spaces. Any number of digits. */
-export function countText(value: number | string): string {
-  const text = String(value)
+/** `12 345`, with thin spaces. Any number of digits; a dash if it is not known. */
+export function countText(value: number | string | undefined): string {
+  const text = String(value ?? '–')
   return /^-?\d+$/.test(text) ? text.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f') : text
 }
 

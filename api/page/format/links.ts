@@ -1,9 +1,4 @@
-/** Temporal's Web UI, block explorers and coins, as the API reports them. */
-export interface Links {
-  readonly namespace: string
-  readonly temporalWebUi?: string
-  readonly chains: Readonly<Record<string, { readonly networkId: number; readonly explorer?: string; readonly coin?: string }>>
-}
+import type { Links } from '../../answers.ts'
 
 /** Allows https, and http on this machine. Undefined for others, such as `javascript:`. */
 export function safeUrl(text: string | undefined): string | undefined {

@@ -1,5 +1,6 @@
-/** `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`. */
-export function spanText(ms: number): string {
+/** `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`; a dash if it is not known. */
+export function spanText(ms: number | undefined): string {
+  if (ms === undefined) return '–'
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
+import { connection, type ConnectionState } from '../data/api.ts'
 import { useNow } from '../data/clock.ts'
-import { connection, type ConnectionState } from '../data/connection.ts'
 import { session, signOut } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
 import { chooseTheme, themeChoice, type ThemeChoice } from '../data/theme.ts'
 import { agoText, ageText } from '../../../domain/text/age.ts'
 import type { Tone } from '../format/tone.ts'
+import { Choices } from './choices.tsx'
 import { Mark } from './mark.tsx'
 
 const parts = ['stuck', 'flow', 'parked', 'lanes', 'streams', 'nodes'] as const
@@ -34,7 +35,7 @@ export function Head({ namespace }: { readonly namespace: string | undefined }) 
         <div class="top-end">
           {held && <Find />}
           {held && <ConnectionMark />}
-          <ThemeSwitch />
+          <Choices name="theme" legend="Colours" choices={themes} chosen={useStore(themeChoice)} onChoose={chooseTheme} />
           {held && <Holder />}
         </div>
       </div>
@@ -86,39 +87,21 @@ function LostBanner() {
   const { state, answeredAt } = useStore(connection.store)
   const now = useNow()
   if (state !== 'lost') return null
+  // Screen readers would repeat the age every second.
+  const age = <span aria-live="off">{agoText(now - (answeredAt ?? now))}</span>
   return (
     <div class="banner" role="alert">
-      Connection lost: the last answer of the API came <Since ms={answeredAt === undefined ? 0 : now - answeredAt} />. All figures are from
-      that time. This page retries by itself. If the connection stays lost, check that portage run is alive, and read its log.
+      Connection lost: the last answer of the API came {age}. All figures are from that time. This page retries by itself. If the connection
+      stays lost, check that portage run is alive, and read its log.
     </div>
   )
 }
 
-/** Hidden from screen readers, which would repeat it every second. */
-function Since({ ms }: { readonly ms: number }) {
-  return <span aria-live="off">{agoText(ms)}</span>
-}
-
-const choices: readonly { readonly choice: ThemeChoice; readonly word: string }[] = [
-  { choice: 'system', word: 'Auto' },
-  { choice: 'light', word: 'Light' },
-  { choice: 'dark', word: 'Dark' },
+const themes: readonly { readonly value: ThemeChoice; readonly label: string }[] = [
+  { value: 'system', label: 'Auto' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
 ]
-
-function ThemeSwitch() {
-  const chosen = useStore(themeChoice)
-  return (
-    <fieldset class="choice">
-      <legend class="quiet">Colours</legend>
-      {choices.map(({ choice, word }) => (
-        <label key={choice}>
-          <input type="radio" name="theme" checked={choice === chosen} onChange={() => chooseTheme(choice)} />
-          <span>{word}</span>
-        </label>
-      ))}
-    </fieldset>
-  )
-}
 
 function Holder() {
   const held = useStore(session)

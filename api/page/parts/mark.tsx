@@ -1,3 +1,4 @@
+import { countText } from '../format/amounts.ts'
 import { type Tone, toneOf } from '../format/tone.ts'
 
 /** Colour is not the only difference. */
@@ -18,13 +19,36 @@ export function Mark({ tone }: { readonly tone: Tone }) {
   )
 }
 
-export function State({ state }: { readonly state: string | undefined }) {
-  const word = state ?? 'unknown'
-  const tone = toneOf(word)
+interface StateProps {
+  readonly state: string
+  /** Absent: that of the state. */
+  readonly tone?: Tone
+  /** Shown before the state. */
+  readonly count?: number | string
+}
+
+export function State({ state, tone = toneOf(state), count }: StateProps) {
   return (
     <span class={`state ${tone}`}>
       <Mark tone={tone} />
-      {word}
+      {count !== undefined && <b class="figure">{countText(count)}</b>} {state}
     </span>
+  )
+}
+
+interface CountsProps extends Pick<StateProps, 'tone'> {
+  /** By state. */
+  readonly of: Readonly<Partial<Record<string, number | string>>>
+}
+
+export function Counts({ of, tone }: CountsProps) {
+  const found = Object.entries(of)
+  if (found.length === 0) return <span class="quiet-text">none</span>
+  return (
+    <>
+      {found.map(([state, count]) => (
+        <State state={state} tone={tone} count={count} key={state} />
+      ))}
+    </>
   )
 }

@@ -1,11 +1,13 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, type Problem, Refused, unreachable } from '../data/api.ts'
+import { type TransferOrderName, transferOrderTexts } from '../../../operations/orders/transfer-text.ts'
+import type { BulkOrder } from '../../answers.ts'
+import { ask, problemIn, type ShownProblem } from '../data/api.ts'
 import { serverNow } from '../data/clock.ts'
-import { transferOrderLevel, type TransferOrderName, transferOrderTexts } from '../../../operations/orders/transfer-text.ts'
 import { refreshAll } from '../data/readings.ts'
-import { missingFor } from '../data/rights.ts'
-import { session } from '../data/session.ts'
-import { createStore, useStore } from '../data/store.ts'
+import { missingFor, missingForMany, session } from '../data/session.ts'
+import { createStore, type Store, useStore } from '../data/store.ts'
+import { countText } from '../format/amounts.ts'
 import { shortTransfer } from '../format/ids.ts'
 import { ProblemNote } from './section.tsx'
 
@@ -15,18 +17,24 @@ interface Wanted {
   readonly chain: string | undefined
 }
 
+export interface ParkedFilter {
+  readonly code?: string
+  readonly targetChain?: string
+}
+
+/** The limit of the API for one order. */
+const mostOrdered = 500
+const mostShown = 5
+
 const wanted = createStore<Wanted | undefined>(undefined)
+const wantedForAll = createStore<ParkedFilter | undefined>(undefined)
+
+interface OrderButtonsProps extends Omit<Wanted, 'kind'> {
+  readonly kinds: readonly TransferOrderName[]
+}
 
 /** If a right is missing, the dialog says which. */
-export function OrderButtons({
-  id,
-  chain,
-  kinds,
-}: {
-  readonly id: string
-  readonly chain: string | undefined
-  readonly kinds: readonly TransferOrderName[]
-}) {
+export function OrderButtons({ id, chain, kinds }: OrderButtonsProps) {
   return (
     <span class="buttons">
       {kinds.map((kind) => (
@@ -44,45 +52,63 @@ export function OrderButtons({
   )
 }
 
-/** One for the whole page. */
-export function OrderDialog() {
-  const order = useStore(wanted)
+export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
+  return (
+    <button type="button" onClick={() => wantedForAll.set(filter)}>
+      Retry all of these
+    </button>
+  )
+}
+
+/** One of each for the whole page, so that a changing list does not close it. */
+export function OrderDialogs() {
+  return (
+    <>
+      <Dialog of={wanted} titleId="order-title">
+        {(order) => <OrderForm {...order} key={`${order.kind} ${order.id}`} />}
+      </Dialog>
+      <Dialog of={wantedForAll} titleId="retry-all-title">
+        {(filter) => <RetryAllForm {...filter} />}
+      </Dialog>
+    </>
+  )
+}
+
+interface DialogProps<T> {
+  readonly of: Store<T | undefined>
+  readonly titleId: string
+  readonly children: (subject: T) => ComponentChildren
+}
+
+/** Open while its store has a value. */
+function Dialog<T>({ of, titleId, children }: DialogProps<T>) {
+  const subject = useStore(of)
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    if (order) dialog.current?.showModal()
+    if (subject) dialog.current?.showModal()
     else dialog.current?.close()
-  }, [order])
+  }, [subject])
   return (
-    <dialog ref={dialog} aria-labelledby="order-title" onClose={() => wanted.set(undefined)}>
-      {order && <OrderForm order={order} key={`${order.kind} ${order.id}`} />}
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={() => of.set(undefined)}>
+      {subject && children(subject)}
     </dialog>
   )
 }
 
-type SendState = 'asking' | 'sending' | 'done' | Problem
-
-function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
-  const held = useStore(session)
-  const [reason, setReason] = useState('')
-  const [state, setState] = useState<SendState>('asking')
+function OrderForm({ kind, id, chain }: Wanted) {
   const { verb, summary, details, asked } = transferOrderTexts[kind]
-  const missing = missingFor(held?.claims, transferOrderLevel, chain, serverNow())
-  const send = async () => {
-    setState('sending')
-    try {
-      await ask(`v1/transfers/${encodeURIComponent(id)}/${kind}`, { reason: reason.trim() })
-      setState('done')
-      refreshAll()
-    } catch (error) {
-      setState(error instanceof Refused ? error.problem : unreachable)
-    }
-  }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (missing === undefined && state !== 'sending' && state !== 'done' && reason.trim() !== '') void send()
-      }}
+    <ReasonForm
+      missing={missingFor(useStore(session)?.claims, chain, serverNow())}
+      verb={verb}
+      isDanger={kind === 'cancel'}
+      send={(reason) => ask(`v1/transfers/${encodeURIComponent(id)}/${kind}`, { reason })}
+      done={() => (
+        <p class="note good" role="status">
+          {asked}
+        </p>
+      )}
+      close={() => wanted.set(undefined)}
     >
       <h2 id="order-title">
         {verb} {kind === 'retry' ? 'now' : 'this transfer'}
@@ -91,34 +117,131 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
       <p>
         {summary}. {details}
       </p>
-      {missing !== undefined && <Missing what={missing} />}
-      {typeof state === 'object' && <ProblemNote problem={state} />}
-      {state === 'done' && (
-        <p class="note good" role="status">
-          {asked}
+    </ReasonForm>
+  )
+}
+
+/** Counts, asks and orders. */
+function RetryAllForm({ code, targetChain }: ParkedFilter) {
+  const missing = missingForMany(useStore(session)?.claims, targetChain, serverNow())
+  const [counted, setCounted] = useState<BulkOrder | ShownProblem | undefined>(undefined)
+  const order = (reason: string, dryRun: boolean, limit: number) =>
+    ask<BulkOrder>('v1/transfers/retry', { reason, dryRun, limit, filter: { state: 'parked', code, targetChain } })
+  useEffect(() => {
+    if (missing !== undefined) return
+    order('how many are they?', true, mostOrdered).then(setCounted, (error: unknown) => setCounted(problemIn(error)))
+  }, [])
+  const count = counted && 'matched' in counted ? counted.matched : 0
+  return (
+    <ReasonForm
+      missing={missing}
+      lead={missing === undefined && <Counted counted={counted} />}
+      canAsk={count > 0}
+      verb={`Retry ${countText(count)}`}
+      // Orders at most the counted number, even if more were parked since.
+      send={(reason) => order(reason, false, count)}
+      done={(answer) => <Ordered answer={answer} />}
+      close={() => wantedForAll.set(undefined)}
+    >
+      <h2 id="retry-all-title">Retry all of these</h2>
+      <p>
+        Parked transfers with {code === undefined ? 'any code' : `the code ${code}`}
+        {targetChain !== undefined && ` to ${targetChain}`}. Each is tried again now, also past its deadline.
+      </p>
+    </ReasonForm>
+  )
+}
+
+function Counted({ counted }: { readonly counted: BulkOrder | ShownProblem | undefined }) {
+  if (!counted) return <p role="status">Counting them…</p>
+  if ('code' in counted) return <ProblemNote problem={counted} />
+  const rest = counted.more ? ' More match: these are the first, order again for the others.' : ''
+  const text = counted.matched === 0 ? 'No such transfer is parked now.' : `${countText(counted.matched)} would be retried.${rest}`
+  return <p role="status">{text}</p>
+}
+
+function Ordered({ answer: { matched, more, results = [] } }: { readonly answer: BulkOrder }) {
+  const refused = results.flatMap((one) => ('error' in one ? [`${one.id}: ${one.error.code}`] : []))
+  return (
+    <>
+      <p class={`note ${refused.length === 0 ? 'good' : 'wait'}`} role="status">
+        {countText(results.length - refused.length)} of {countText(matched)} asked for: they are tried again now.
+        {more && ' More match: order again for the others.'}
+      </p>
+      {refused.slice(0, mostShown).map((line) => (
+        <p class="mono wrap" key={line}>
+          {line}
+        </p>
+      ))}
+    </>
+  )
+}
+
+interface ReasonFormProps<Answer> {
+  readonly children: ComponentChildren
+  /** The right that the token lacks. */
+  readonly missing: string | undefined
+  /** Shown until the order is obeyed. */
+  readonly lead?: ComponentChildren
+  /** False: there is nothing to order. */
+  readonly canAsk?: boolean
+  readonly verb: string
+  readonly isDanger?: boolean
+  readonly send: (reason: string) => Promise<Answer>
+  readonly done: (answer: Answer) => ComponentChildren
+  readonly close: () => void
+}
+
+type Sending<Answer> = { readonly answer: Answer } | { readonly problem: ShownProblem } | 'sending' | 'asking'
+
+/** Asks for the reason of an order, sends it, and shows the answer. */
+function ReasonForm<Answer>({ children, missing, lead, canAsk = true, verb, isDanger, send, done, close }: ReasonFormProps<Answer>) {
+  const [reason, setReason] = useState('')
+  const [state, setState] = useState<Sending<Answer>>('asking')
+  const answered = typeof state === 'object' && 'answer' in state ? state : undefined
+  const isAsking = canAsk && missing === undefined && !answered
+  const canSend = isAsking && state !== 'sending' && reason.trim() !== ''
+  const submit = async () => {
+    setState('sending')
+    try {
+      setState({ answer: await send(reason.trim()) })
+      refreshAll()
+    } catch (error) {
+      setState({ problem: problemIn(error) })
+    }
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (canSend) void submit()
+      }}
+    >
+      {children}
+      {missing !== undefined && (
+        <p class="note wait" role="status">
+          {missing} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write creates one.
         </p>
       )}
-      {state !== 'done' && missing === undefined && <ReasonField name={held?.claims.name ?? ''} reason={reason} onReason={setReason} />}
-      <OrderEnd kind={kind} state={state} canSend={missing === undefined} hasReason={reason.trim() !== ''} />
+      {typeof state === 'object' && 'problem' in state && <ProblemNote problem={state.problem} />}
+      {answered ? done(answered.answer) : lead}
+      {isAsking && <ReasonField reason={reason} onReason={setReason} />}
+      <p class="buttons end">
+        <button type="button" onClick={close}>
+          {answered || missing !== undefined ? 'Close' : 'Back'}
+        </button>
+        {isAsking && (
+          <button type="submit" class={isDanger ? 'danger strong' : 'strong'} disabled={!canSend}>
+            {state === 'sending' ? 'Sending…' : verb}
+          </button>
+        )}
+      </p>
     </form>
   )
 }
 
-export function Missing({ what }: { readonly what: string }) {
-  return (
-    <p class="note wait" role="status">
-      {what} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write creates one.
-    </p>
-  )
-}
-
-interface ReasonProps {
-  readonly name: string
-  readonly reason: string
-  readonly onReason: (reason: string) => void
-}
-
-export function ReasonField({ name, reason, onReason }: ReasonProps) {
+function ReasonField({ reason, onReason }: { readonly reason: string; readonly onReason: (reason: string) => void }) {
+  const name = useStore(session)?.claims.name ?? ''
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
   return (
@@ -133,28 +256,5 @@ export function ReasonField({ name, reason, onReason }: ReasonProps) {
         onInput={({ currentTarget }) => onReason(currentTarget.value)}
       />
     </label>
-  )
-}
-
-interface EndProps {
-  readonly kind: TransferOrderName
-  readonly state: SendState
-  readonly canSend: boolean
-  readonly hasReason: boolean
-}
-
-function OrderEnd({ kind, state, canSend, hasReason }: EndProps) {
-  const isOver = state === 'done' || !canSend
-  return (
-    <p class="buttons end">
-      <button type="button" onClick={() => wanted.set(undefined)}>
-        {isOver ? 'Close' : 'Back'}
-      </button>
-      {!isOver && (
-        <button type="submit" class={kind === 'cancel' ? 'danger strong' : 'strong'} disabled={state === 'sending' || !hasReason}>
-          {state === 'sending' ? 'Sending…' : transferOrderTexts[kind].verb}
-        </button>
-      )}
-    </p>
   )
 }

@@ -1,22 +1,26 @@
 import type { ComponentChildren } from 'preact'
-import type { Problem } from '../data/api.ts'
+import { agoText } from '../../../domain/text/age.ts'
+import type { ShownProblem } from '../data/api.ts'
+import { useNow } from '../data/clock.ts'
 import type { Reading } from '../data/readings.ts'
+import { clockText, timeOf } from '../format/time.ts'
 import { Mark } from './mark.tsx'
-import { ReadAt } from './age.tsx'
+
+/** ms. */
+const oldMs = 30_000
 
 interface SectionProps<T> {
   readonly id: string
   readonly title: string
   readonly reading: Reading<T>
-  /** Absent: read by this page. */
-  readonly asOf?: number | undefined
   readonly tools?: ComponentChildren
   readonly children: (data: T) => ComponentChildren
 }
 
 /** Shows the age of a reading, or the remedy if it failed. */
-export function Section<T>({ id, title, reading, asOf, tools, children }: SectionProps<T>) {
+export function Section<T extends object>({ id, title, reading, tools, children }: SectionProps<T>) {
   const { data, at, problem } = reading
+  const asOf = data && 'asOf' in data ? timeOf(data.asOf) : undefined
   return (
     <section id={id} aria-labelledby={`${id}-title`} tabIndex={-1}>
       <header class="section-head">
@@ -30,7 +34,19 @@ export function Section<T>({ id, title, reading, asOf, tools, children }: Sectio
   )
 }
 
-export function ProblemNote({ problem, isKept }: { readonly problem: Problem; readonly isKept?: boolean }) {
+/** The age of figures, in words if they are old. */
+function ReadAt({ at }: { readonly at: number | undefined }) {
+  const now = useNow()
+  if (at === undefined) return <span class="age">not read yet</span>
+  const isOld = now - at > oldMs
+  return (
+    <time class={isOld ? 'age old' : 'age'} dateTime={new Date(at).toISOString()} title={clockText(at)}>
+      {isOld && 'old: '}read {agoText(now - at)}
+    </time>
+  )
+}
+
+export function ProblemNote({ problem, isKept }: { readonly problem: ShownProblem; readonly isKept?: boolean }) {
   return (
     <div class="note bad" role="status">
       <Mark tone="bad" />

@@ -1,20 +1,18 @@
 import type { ComponentChildren } from 'preact'
-
-export interface Column<Row> {
-  readonly label: string
-  readonly cell: (row: Row) => ComponentChildren
-  readonly isFigure?: boolean
-}
+import { Empty } from './section.tsx'
 
 interface TableProps<Row> {
   readonly caption: string
-  readonly columns: readonly Column<Row>[]
+  readonly columns: readonly { readonly label: string; readonly cell: (row: Row) => ComponentChildren; readonly isFigure?: boolean }[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
+  /** Shown instead of a table without rows. */
+  readonly empty?: ComponentChildren
 }
 
 /** A row is a card on a narrow screen; ARIA roles stay when its display changes. */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+  if (rows.length === 0) return <Empty>{empty}</Empty>
   return (
     <table role="table">
       <caption>{caption}</caption>

@@ -1,50 +1,30 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Traffic, RouteTraffic } from '../../../domain/transfer/traffic.ts'
+import type { Flow as FlowAnswer } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
 import { countText } from '../format/amounts.ts'
-import { spanText, timeOf } from '../format/time.ts'
-import { toneOf } from '../format/tone.ts'
-import { Ago } from '../parts/age.tsx'
+import { spanText } from '../format/time.ts'
 import { Chart, type Line } from '../parts/chart.tsx'
-import { Mark } from '../parts/mark.tsx'
-import { Empty, Section } from '../parts/section.tsx'
+import { Choices } from '../parts/choices.tsx'
+import { Counts } from '../parts/mark.tsx'
+import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
-
-/** The fields of temporal/client/transfers/flow.ts. */
-interface TrafficReport extends Traffic {
-  readonly asOf: string
-  readonly minutes: number
-  readonly stepMs: number
-  readonly open: number
-  readonly isOpenCut: boolean
-  readonly endedSince?: string
-}
+import { Ago, Detail } from '../parts/values.tsx'
 
 const windows = [
-  { minutes: 5, label: '5 min', words: '5 minutes' },
-  { minutes: 60, label: '1 h', words: 'hour' },
-  { minutes: 360, label: '6 h', words: '6 hours' },
-  { minutes: 1_440, label: '24 h', words: '24 hours' },
+  { value: 5, label: '5 min', words: '5 minutes' },
+  { value: 60, label: '1 h', words: 'hour' },
+  { value: 360, label: '6 h', words: '6 hours' },
+  { value: 1_440, label: '24 h', words: '24 hours' },
 ] as const
 
 /** Traffic between the chains, and its times. */
 export function Flow() {
   const [minutes, setMinutes] = useState<number>(60)
-  const reading = useReading<TrafficReport>(`v1/flow?minutes=${minutes}`, 5_000)
-  const words = windows.find((one) => one.minutes === minutes)?.words ?? ''
-  const tools = (
-    <fieldset class="choice">
-      <legend class="quiet">Window of time</legend>
-      {windows.map(({ minutes: one, label }) => (
-        <label key={one}>
-          <input type="radio" name="window" checked={one === minutes} onChange={() => setMinutes(one)} />
-          <span>{label}</span>
-        </label>
-      ))}
-    </fieldset>
-  )
+  const reading = useReading<FlowAnswer>(`v1/flow?minutes=${minutes}`, 5_000)
+  const words = windows.find(({ value }) => value === minutes)?.words ?? ''
+  const tools = <Choices name="window" legend="Window of time" choices={windows} chosen={minutes} onChoose={setMinutes} />
   return (
-    <Section id="flow" title="Flow between chains" reading={reading} asOf={timeOf(reading.data?.asOf)} tools={tools}>
+    <Section id="flow" title="Flow between chains" reading={reading} tools={tools}>
       {(flow) => (
         <>
           <Figures flow={flow} words={words} />
@@ -57,7 +37,7 @@ export function Flow() {
 }
 
 interface Shown {
-  readonly flow: TrafficReport
+  readonly flow: FlowAnswer
   readonly words: string
 }
 
@@ -67,30 +47,17 @@ function Figures({ flow, words }: Shown) {
   return (
     <>
       <dl class="figures">
-        <div>
-          <dt>Open now</dt>
-          <dd>{isOpenCut ? `${countText(open)} or more` : countText(open)}</dd>
-        </div>
-        <div>
-          <dt>Oldest open</dt>
-          <dd>{oldest.length === 0 ? '–' : <Ago at={Math.min(...oldest)} bare />}</dd>
-        </div>
-        <div>
-          <dt>Delivered, last {words}</dt>
-          <dd>{countText(delivered)}</dd>
-        </div>
-        <div>
-          <dt>Time, median</dt>
-          <dd>{medianMs === undefined ? '–' : spanText(medianMs)}</dd>
-        </div>
-        <div>
-          <dt>Time, 95 of 100</dt>
-          <dd>{p95Ms === undefined ? '–' : spanText(p95Ms)}</dd>
-        </div>
+        <Detail name="Open now">{isOpenCut ? `${countText(open)} or more` : countText(open)}</Detail>
+        <Detail name="Oldest open">
+          <Ago at={oldest.length === 0 ? undefined : Math.min(...oldest)} bare />
+        </Detail>
+        <Detail name={`Delivered, last ${words}`}>{countText(delivered)}</Detail>
+        <Detail name="Time, median">{spanText(medianMs)}</Detail>
+        <Detail name="Time, 95 of 100">{spanText(p95Ms)}</Detail>
       </dl>
       {endedSince !== undefined && (
         <p class="facts">
-          Only what ended in the last <Ago at={timeOf(endedSince)} bare /> is counted: more ended than is listed at once.
+          Only what ended in the last <Ago at={endedSince} bare /> is counted: more ended than is listed at once.
         </p>
       )}
     </>
@@ -143,31 +110,26 @@ const wholeText = (value: number) => (Number.isInteger(value) ? countText(value)
 const axisSpan = (ms: number) => (ms === 0 ? '0' : spanText(ms))
 
 function Routes({ flow, words }: Shown) {
-  if (flow.routes.length === 0)
-    return <Empty>No transfer is open, and none ended in the last {words}. Portage starts one as soon as a source has it.</Empty>
   return (
     <Table
       caption={`Transfers by route: open now, and ended in the last ${words}`}
+      empty={`No transfer is open, and none ended in the last ${words}. Portage starts one as soon as a source has it.`}
       rows={flow.routes}
       keyOf={({ bridge, source, target }) => JSON.stringify([bridge, source, target])}
       columns={[
-        { label: 'Route', cell: ({ source, target }) => <RouteName source={source} target={target} /> },
+        { label: 'Route', cell: routeName },
         { label: 'Bridge', cell: ({ bridge }) => bridge || 'unknown' },
-        { label: 'Open', cell: ({ open }) => <Counts counts={open} none="none" /> },
-        {
-          label: 'Oldest open',
-          cell: ({ oldestOpenAt }) => (oldestOpenAt === undefined ? '–' : <Ago at={oldestOpenAt} bare />),
-          isFigure: true,
-        },
-        { label: 'Ended', cell: ({ ended }) => <Counts counts={ended} none="none" /> },
-        { label: 'Median', cell: ({ medianMs }: RouteTraffic) => (medianMs === undefined ? '–' : spanText(medianMs)), isFigure: true },
-        { label: '95 of 100', cell: ({ p95Ms }) => (p95Ms === undefined ? '–' : spanText(p95Ms)), isFigure: true },
+        { label: 'Open', cell: ({ open }) => <RouteCounts counts={open} /> },
+        { label: 'Oldest open', cell: ({ oldestOpenAt }) => <Ago at={oldestOpenAt} bare />, isFigure: true },
+        { label: 'Ended', cell: ({ ended }) => <RouteCounts counts={ended} /> },
+        { label: 'Median', cell: ({ medianMs }) => spanText(medianMs), isFigure: true },
+        { label: '95 of 100', cell: ({ p95Ms }) => spanText(p95Ms), isFigure: true },
       ]}
     />
   )
 }
 
-function RouteName({ source, target }: { readonly source: string; readonly target: string }) {
+function routeName({ source, target }: FlowAnswer['routes'][number]) {
   return (
     <span class="route">
       <b>{source || 'unknown'}</b> <span aria-label="to">→</span> <b>{target || 'unknown'}</b>
@@ -175,17 +137,10 @@ function RouteName({ source, target }: { readonly source: string; readonly targe
   )
 }
 
-function Counts({ counts, none }: { readonly counts: Readonly<Record<string, number>>; readonly none: string }) {
-  const found = Object.entries(counts)
-  if (found.length === 0) return <span class="quiet-text">{none}</span>
+function RouteCounts({ counts }: { readonly counts: Readonly<Record<string, number>> }) {
   return (
     <span class="counts">
-      {found.map(([state, count]) => (
-        <span class={`state ${toneOf(state)}`} key={state}>
-          <Mark tone={toneOf(state)} />
-          <b class="figure">{countText(count)}</b> {state}
-        </span>
-      ))}
+      <Counts of={counts} />
     </span>
   )
 }

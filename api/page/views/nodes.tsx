@@ -1,48 +1,44 @@
+import type { Nodes as NodesAnswer } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
-import type { NodeRow, Nodes as NodesRead } from '../data/shapes.ts'
 import { countText } from '../format/amounts.ts'
-import { spanText, timeOf } from '../format/time.ts'
-import { Ago } from '../parts/age.tsx'
+import { spanText } from '../format/time.ts'
 import { State } from '../parts/mark.tsx'
-import { Empty, Section } from '../parts/section.tsx'
+import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
+import { Ago } from '../parts/values.tsx'
 
 /** As the process of the API reaches them. */
 export function Nodes() {
-  const reading = useReading<NodesRead>('v1/nodes', 5_000)
   return (
-    <Section id="nodes" title="Nodes" reading={reading} asOf={timeOf(reading.data?.asOf)}>
-      {({ nodes }) =>
-        nodes.length === 0 ? (
-          <Empty>The process of this API reads no chain. On a machine that does: portage node list.</Empty>
-        ) : (
-          <Table
-            caption="Nodes of the chains, as the process of this API reaches them"
-            rows={nodes}
-            keyOf={({ chain, name }) => `${chain}/${name}`}
-            columns={[
-              { label: 'Node', cell: (row) => <Node row={row} /> },
-              { label: 'State', cell: ({ state }) => <State state={state} /> },
-              { label: 'Use', cell: ({ use, added }) => `${use ?? '–'}${added ? ', added' : ''}` },
-              { label: 'Lag, blocks', cell: ({ lag }) => (lag === undefined ? '–' : countText(lag)), isFigure: true },
-              { label: 'Latency', cell: ({ latencyMs }) => (latencyMs === undefined ? '–' : spanText(latencyMs)), isFigure: true },
-              { label: 'Asked', cell: ({ asOf }) => (asOf === undefined ? '–' : <Ago at={timeOf(asOf)} />), isFigure: true },
-              { label: 'Failures', cell: ({ failures }) => (failures === undefined ? '–' : countText(failures)), isFigure: true },
-            ]}
-          />
-        )
-      }
+    <Section id="nodes" title="Nodes" reading={useReading<NodesAnswer>('v1/nodes', 5_000)}>
+      {({ nodes }) => (
+        <Table
+          caption="Nodes of the chains, as the process of this API reaches them"
+          empty="The process of this API reads no chain. On a machine that does: portage node list."
+          rows={nodes}
+          keyOf={({ chain, name }) => `${chain}/${name}`}
+          columns={[
+            { label: 'Node', cell: nodeName },
+            { label: 'State', cell: ({ state }) => <State state={state} /> },
+            { label: 'Use', cell: ({ use, added }) => `${use}${added ? ', added' : ''}` },
+            { label: 'Lag, blocks', cell: ({ lag }) => countText(lag), isFigure: true },
+            { label: 'Latency', cell: ({ latencyMs }) => spanText(latencyMs), isFigure: true },
+            { label: 'Asked', cell: ({ asOf }) => <Ago at={asOf} />, isFigure: true },
+            { label: 'Failures', cell: ({ failures }) => countText(failures), isFigure: true },
+          ]}
+        />
+      )}
     </Section>
   )
 }
 
-function Node({ row: { chain, name, origin } }: { readonly row: NodeRow }) {
+function nodeName({ chain, name, origin }: NodesAnswer['nodes'][number]) {
   return (
     <span class="stack">
       <b>
         {chain}/{name}
       </b>
-      {origin !== undefined && <span class="mono quiet-text wrap">{origin}</span>}
+      <span class="mono quiet-text wrap">{origin}</span>
     </span>
   )
 }

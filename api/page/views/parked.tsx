@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { TransferPage } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
-import type { Causes, TransferPage, TransferRow } from '../data/shapes.ts'
-import { timeOf } from '../format/time.ts'
-import { Ago } from '../parts/age.tsx'
-import { TransferLink } from '../parts/link.tsx'
-import { OrderButtons } from '../parts/order.tsx'
-import { type ParkedFilter, RetryAllButton } from '../parts/retry-all.tsx'
+import type { Causes } from '../data/shapes.ts'
+import { OrderButtons, type ParkedFilter, RetryAllButton } from '../parts/order.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
+import { Ago, transferHref, TransferLink } from '../parts/values.tsx'
 
 const most = 100
 
@@ -35,22 +33,14 @@ export function Parked() {
   )
   return (
     <Section id="parked" title="Parked transfers" reading={reading} tools={tools}>
-      {({ transfers, next }) =>
-        transfers.length === 0 ? (
-          <Empty>
-            {isNarrowed
-              ? 'No transfer is parked with this code and target.'
-              : 'No transfer is parked. Portage parks a transfer after its last attempt, or if only a person can decide. It is listed here with its reason.'}
-          </Empty>
-        ) : (
-          <>
-            <Rows transfers={transfers} />
-            {next !== undefined && (
-              <Empty>More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</Empty>
-            )}
-          </>
-        )
-      }
+      {({ transfers, next }) => (
+        <>
+          <Rows transfers={transfers} isNarrowed={isNarrowed} />
+          {next !== undefined && transfers.length > 0 && (
+            <Empty>More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</Empty>
+          )}
+        </>
+      )}
     </Section>
   )
 }
@@ -83,35 +73,33 @@ function Choice({ name, of, chosen, onChoose }: ChoiceProps) {
   )
 }
 
-function Rows({ transfers }: { readonly transfers: readonly TransferRow[] }) {
+function Rows({ transfers, isNarrowed }: Pick<TransferPage, 'transfers'> & { readonly isNarrowed: boolean }) {
   return (
     <Table
       caption="Transfers that wait for a person"
+      empty={
+        isNarrowed
+          ? 'No transfer is parked with this code and target.'
+          : 'No transfer is parked. Portage parks a transfer after its last attempt, or if only a person can decide. It is listed here with its reason.'
+      }
       rows={transfers}
       keyOf={({ id }) => id}
       columns={[
         { label: 'Transfer', cell: ({ id }) => <TransferLink id={id} /> },
         { label: 'Route', cell: ({ sourceChain, targetChain }) => `${sourceChain ?? 'unknown'} → ${targetChain ?? 'unknown'}` },
-        { label: 'Reason', cell: (row) => <Reason row={row} /> },
-        { label: 'Started', cell: ({ startedAt }) => <Ago at={timeOf(startedAt)} />, isFigure: true },
+        { label: 'Reason', cell: reasonOf },
+        { label: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} />, isFigure: true },
         { label: 'Orders', cell: ({ id, targetChain }) => <OrderButtons id={id} chain={targetChain} kinds={['retry', 'cancel']} /> },
       ]}
     />
   )
 }
 
-function Reason({ row: { code, reason, id } }: { readonly row: TransferRow }) {
-  if (code === undefined) {
-    return (
-      <a href={`#/transfer/${encodeURIComponent(id)}`} class="quiet-text">
-        see its page
-      </a>
-    )
-  }
+function reasonOf({ code, id }: TransferPage['transfers'][number]) {
+  if (code !== undefined) return <code class="code">{code}</code>
   return (
-    <span class="stack">
-      <code class="code">{code}</code>
-      {reason !== undefined && <span class="reason">{reason}</span>}
-    </span>
+    <a href={transferHref(id)} class="quiet-text">
+      see its page
+    </a>
   )
 }

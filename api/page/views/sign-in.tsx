@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import type { Problem } from '../data/api.ts'
+import type { ShownProblem } from '../data/api.ts'
 import { signIn } from '../data/session.ts'
 import { Command } from '../parts/command.tsx'
 import { ProblemNote } from '../parts/section.tsx'
 
 /** Asks for a token. Reading needs any level; the buttons need more. */
-export function SignIn({ problem }: { readonly problem: Problem | undefined }) {
+export function SignIn({ problem }: { readonly problem: ShownProblem | undefined }) {
   const [text, setText] = useState('')
   const [isRefused, setRefused] = useState(false)
   return (

@@ -1,73 +1,53 @@
+import type { Links } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
-import type { StreamRow, Streams as StreamsRead } from '../data/shapes.ts'
+import type { StreamRow } from '../data/shapes.ts'
 import { countText } from '../format/amounts.ts'
 import { streamParts } from '../format/ids.ts'
-import { type Links, workflowUrl } from '../format/links.ts'
-import { timeOf } from '../format/time.ts'
-import { Ago } from '../parts/age.tsx'
-import { Out } from '../parts/link.tsx'
-import { Mark, State } from '../parts/mark.tsx'
-import { Empty, Section } from '../parts/section.tsx'
+import { workflowUrl } from '../format/links.ts'
+import { Counts, State } from '../parts/mark.tsx'
+import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
+import { Ago, Out } from '../parts/values.tsx'
 
 /** The numbered sources: the progress and the watermark of each. */
 export function Streams({ links }: { readonly links: Links | undefined }) {
-  const reading = useReading<StreamsRead>('v1/streams', 5_000)
   return (
-    <Section id="streams" title="Streams" reading={reading} asOf={timeOf(reading.data?.asOf)}>
-      {({ streams }) =>
-        streams.length === 0 ? (
-          <Empty>No stream runs yet: each begins with its first number, or when a process with the role intake or chain has started.</Empty>
-        ) : (
-          <Table
-            caption="Streams: numbered sources of transfers, and the proof that none was missed"
-            rows={streams}
-            keyOf={({ stream }) => stream}
-            columns={[
-              { label: 'Stream', cell: (row) => <Stream row={row} links={links} /> },
-              { label: 'State', cell: (row) => <StreamState row={row} /> },
-              { label: 'Cursor', cell: ({ cursor }) => heightText(cursor), isFigure: true },
-              {
-                label: 'Head',
-                cell: ({ cursor, lag }) => heightText(cursor !== undefined && lag !== undefined ? cursor + lag : undefined),
-                isFigure: true,
-              },
-              { label: 'Watermark', cell: (row) => <Watermark row={row} />, isFigure: true },
-              { label: 'Open', cell: ({ open, parked }) => <OpenNumbers open={open} parked={parked} />, isFigure: true },
-              { label: 'Gaps', cell: (row) => <Gaps row={row} /> },
-            ]}
-          />
-        )
-      }
+    <Section id="streams" title="Streams" reading={useReading<{ readonly streams: readonly StreamRow[] }>('v1/streams', 5_000)}>
+      {({ streams }) => (
+        <Table
+          caption="Streams: numbered sources of transfers, and the proof that none was missed"
+          empty="No stream runs yet: each begins with its first number, or when a process with the role intake or chain has started."
+          rows={streams}
+          keyOf={({ stream }) => stream}
+          columns={[
+            { label: 'Stream', cell: (row) => streamName(row, links) },
+            { label: 'State', cell: streamState },
+            { label: 'Cursor', cell: ({ cursor }) => countText(cursor), isFigure: true },
+            { label: 'Head', cell: headOf, isFigure: true },
+            { label: 'Watermark', cell: watermarkOf, isFigure: true },
+            { label: 'Open', cell: openNumbers, isFigure: true },
+            { label: 'Gaps', cell: gapsOf },
+          ]}
+        />
+      )}
     </Section>
   )
 }
 
-interface Row {
-  readonly row: StreamRow
-}
-
-const heightText = (height: number | undefined) => (height === undefined ? '–' : countText(height))
-
-function Stream({ row: { stream, workflowId = '' }, links }: Row & { readonly links: Links | undefined }) {
+function streamName({ stream, workflowId = '' }: StreamRow, links: Links | undefined) {
   const { bridge, source, rest } = streamParts(stream)
+  const isNative = bridge.startsWith('native')
+  const workflow = workflowUrl(links, workflowId)
   return (
     <span class="stack" title={stream}>
-      <b>
-        {source} {bridge.startsWith('native') ? '→ ' : ''}
-        {bridge.startsWith('native') ? rest : ''}
-      </b>
-      <span class="quiet-text">
-        {bridge}
-        {bridge.startsWith('native') ? '' : `, ${rest}`}
-      </span>
-      {workflowUrl(links, workflowId) && <Out to={workflowUrl(links, workflowId)}>workflow</Out>}
+      <b>{isNative ? `${source} → ${rest}` : source}</b>
+      <span class="quiet-text">{isNative ? bridge : `${bridge}, ${rest}`}</span>
+      {workflow && <Out to={workflow}>workflow</Out>}
     </span>
   )
 }
 
-function StreamState({ row }: Row) {
-  const { problem, paused, alarms = [], full, backfill, lag } = row
+function streamState({ problem, paused, alarms = [], full, backfill, lag = 0 }: StreamRow) {
   if (problem !== undefined) {
     return (
       <span class="stack">
@@ -76,20 +56,18 @@ function StreamState({ row }: Row) {
       </span>
     )
   }
-  const state = paused ? 'paused' : full ? 'full' : (backfill?.left ?? 0) > 0 ? 'reading back' : 'following'
-  const tone = alarms.length > 0 ? 'bad' : paused || full ? 'wait' : (backfill?.left ?? 0) > 0 || (lag ?? 0) > 50 ? 'busy' : 'good'
+  const left = backfill?.left ?? 0
+  const state = paused ? 'paused' : full ? 'full' : left > 0 ? 'reading back' : 'following'
+  const tone = alarms.length > 0 ? 'bad' : paused || full ? 'wait' : left > 0 || lag > 50 ? 'busy' : 'good'
   return (
     <span class="stack">
-      <span class={`state ${tone}`}>
-        <Mark tone={tone} />
-        {state}
-      </span>
+      <State state={state} tone={tone} />
       {paused && (
         <span class="reason">
           {paused.reason} ({paused.by})
         </span>
       )}
-      {(backfill?.left ?? 0) > 0 && <span class="reason">{countText(backfill?.left ?? 0)} blocks left</span>}
+      {left > 0 && <span class="reason">{countText(left)} blocks left</span>}
       {alarms.map((alarm) => (
         <span class="reason bad-text" key={alarm}>
           alarm: {alarm}
@@ -99,11 +77,15 @@ function StreamState({ row }: Row) {
   )
 }
 
-function Watermark({ row: { completedNumber, next, blockedBy } }: Row) {
+function headOf({ cursor, lag }: StreamRow) {
+  return countText(cursor === undefined || lag === undefined ? undefined : cursor + lag)
+}
+
+function watermarkOf({ completedNumber = 'none', next, blockedBy }: StreamRow) {
   return (
     <span class="stack end">
       <span>
-        {completedNumber === undefined ? 'none' : countText(completedNumber)}
+        {countText(completedNumber)}
         {next !== undefined && <span class="quiet-text"> of {countText(lastOf(next))}</span>}
       </span>
       {blockedBy && (
@@ -120,28 +102,20 @@ function lastOf(next: string): string {
   return /^\d+$/.test(next) && next !== '0' ? String(BigInt(next) - 1n) : 'none'
 }
 
-function OpenNumbers({ open, parked }: { readonly open: number | undefined; readonly parked: number | undefined }) {
-  if (open === undefined) return <>–</>
+function openNumbers({ open, parked = 0 }: StreamRow) {
   return (
     <span class="stack end">
       <span>{countText(open)}</span>
-      {(parked ?? 0) > 0 && <span class="reason">{countText(parked ?? 0)} parked</span>}
+      {parked > 0 && <span class="reason">{countText(parked)} parked</span>}
     </span>
   )
 }
 
-function Gaps({ row: { gaps = {}, oldestGapAt, problem } }: Row) {
-  if (problem !== undefined) return <>–</>
-  const found = Object.entries(gaps)
-  if (found.length === 0) return <span class="quiet-text">none</span>
+function gapsOf({ gaps = {}, oldestGapAt, problem }: StreamRow) {
+  if (problem !== undefined) return '–'
   return (
     <span class="stack">
-      {found.map(([state, count]) => (
-        <span class="state wait" key={state}>
-          <Mark tone="wait" />
-          <b class="figure">{countText(count)}</b> {state}
-        </span>
-      ))}
+      <Counts of={gaps} tone="wait" />
       {oldestGapAt !== undefined && (
         <span class="reason">
           oldest <Ago at={oldestGapAt} />

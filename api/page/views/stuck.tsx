@@ -1,18 +1,16 @@
+import type { Cause } from '../../../domain/catalogue/cause.ts'
 import { useReading } from '../data/readings.ts'
-import type { Cause, Causes } from '../data/shapes.ts'
+import type { Causes } from '../data/shapes.ts'
 import { countText } from '../format/amounts.ts'
-import { timeOf } from '../format/time.ts'
-import { Ago } from '../parts/age.tsx'
 import { Command } from '../parts/command.tsx'
-import { TransferLink } from '../parts/link.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
+import { Ago, TransferLink } from '../parts/values.tsx'
 
 /** The most harmful first. */
 export function Stuck() {
-  const reading = useReading<Causes>('v1/stuck', 5_000)
   return (
-    <Section id="stuck" title="Stuck" reading={reading} asOf={timeOf(reading.data?.asOf)}>
+    <Section id="stuck" title="Stuck" reading={useReading<Causes>('v1/stuck', 5_000)}>
       {({ causes }) =>
         causes.length === 0 ? (
           <p class="all-well">
@@ -21,7 +19,7 @@ export function Stuck() {
         ) : (
           <ol class="causes">
             {causes.map((cause) => (
-              <CauseRow cause={cause} key={`${cause.code} ${cause.where.kind} ${cause.where.id}`} />
+              <CauseRow {...cause} key={`${cause.code} ${cause.where.kind} ${cause.where.id}`} />
             ))}
           </ol>
         )
@@ -32,8 +30,7 @@ export function Stuck() {
 
 const held: Partial<Record<Cause['where']['kind'], string>> = { stream: 'number', receiver: 'notification' }
 
-function CauseRow({ cause }: { readonly cause: Cause }) {
-  const { code, what, where, since, count, oldest, examples, next } = cause
+function CauseRow({ code, what, where, since, count, oldest, examples, next }: Cause) {
   return (
     <li class="cause">
       <Mark tone={count > 0 ? 'bad' : 'wait'} />
@@ -46,7 +43,7 @@ function CauseRow({ cause }: { readonly cause: Cause }) {
           </span>
           {since !== undefined && (
             <span>
-              since <Ago at={timeOf(since)} />
+              since <Ago at={since} />
             </span>
           )}
           <span>
@@ -55,7 +52,7 @@ function CauseRow({ cause }: { readonly cause: Cause }) {
           </span>
           {oldest !== undefined && (
             <span>
-              oldest <Ago at={timeOf(oldest)} />
+              oldest <Ago at={oldest} />
             </span>
           )}
         </p>

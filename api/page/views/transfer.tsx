@@ -1,22 +1,23 @@
+import type { TransferOrderName } from '../../../operations/orders/transfer-text.ts'
+import type { Links } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
-import type { TransactionRow, TransferReport } from '../data/shapes.ts'
+import type { TransferReport } from '../data/shapes.ts'
 import { countText, priceText } from '../format/amounts.ts'
 import { shortHex, shortTransfer } from '../format/ids.ts'
-import { accountUrl, coinOfChain, type Links, transactionUrl, workflowUrl } from '../format/links.ts'
-import { clockText, spanText, timeOf } from '../format/time.ts'
+import { accountUrl, coinOfChain, transactionUrl, workflowUrl } from '../format/links.ts'
+import { clockText, spanText } from '../format/time.ts'
 import { toneOf } from '../format/tone.ts'
-import { Ago } from '../parts/age.tsx'
-import { Coins } from '../parts/coins.tsx'
-import { Out } from '../parts/link.tsx'
 import { Mark, State } from '../parts/mark.tsx'
-import type { TransferOrderName } from '../../../operations/orders/transfer-text.ts'
 import { OrderButtons } from '../parts/order.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
+import { Ago, Coins, Detail, Out } from '../parts/values.tsx'
 
 interface Shown {
   readonly report: TransferReport
   readonly links: Links | undefined
+  /** Its target. Absent: not known. */
+  readonly chain: string | undefined
 }
 
 /** One transfer: its state, timeline, transactions and orders. */
@@ -28,14 +29,19 @@ export function Transfer({ id, links }: { readonly id: string; readonly links: L
         <a href="#/">← All</a>
       </p>
       <Section id="transfer" title={`Transfer ${shortTransfer(reading.data?.id ?? id)}`} reading={reading}>
-        {(report) => (
-          <>
-            <Facts report={report} links={links} />
-            <Timeline report={report} />
-            <Transactions report={report} links={links} />
-            <Orders report={report} />
-          </>
-        )}
+        {(report) => {
+          const shown = { report, links, chain: report.transfer?.targetChain ?? report.targetChain }
+          return (
+            <>
+              <Facts {...shown} />
+              <Why {...report} />
+              <Details {...shown} />
+              <Timeline {...report} />
+              <Transactions {...shown} />
+              <Orders {...report} />
+            </>
+          )
+        }}
       </Section>
     </>
   )
@@ -47,24 +53,20 @@ function ordersOf({ execution, state }: TransferReport): readonly TransferOrderN
   return execution === 'COMPLETED' && state === 'delivered' ? [] : ['retry']
 }
 
-function Facts({ report, links }: Shown) {
-  const { id, state, execution, mip61, transfer } = report
-  const target = transfer?.targetChain ?? report.targetChain
+function Facts({ report, links, chain }: Shown) {
+  const { id, state, execution, mip61 } = report
+  const workflow = workflowUrl(links, id)
   return (
-    <>
-      <div class="transfer-head">
-        <State state={state ?? execution.toLowerCase()} />
-        {mip61 !== undefined && <span class="quiet-text">MIP-61: {mip61}</span>}
-        {workflowUrl(links, id) && <Out to={workflowUrl(links, id)}>Temporal</Out>}
-        <OrderButtons id={id} chain={target} kinds={ordersOf(report)} />
-      </div>
-      <Why report={report} />
-      <Details report={report} links={links} />
-    </>
+    <div class="transfer-head">
+      <State state={state ?? execution.toLowerCase()} />
+      {mip61 !== undefined && <span class="quiet-text">MIP-61: {mip61}</span>}
+      {workflow && <Out to={workflow}>Temporal</Out>}
+      <OrderButtons id={id} chain={chain} kinds={ordersOf(report)} />
+    </div>
   )
 }
 
-function Why({ report: { state, code, reason, remedy, partial } }: Pick<Shown, 'report'>) {
+function Why({ state, code, reason, remedy, partial }: TransferReport) {
   return (
     <>
       {(code !== undefined || reason !== undefined) && (
@@ -81,65 +83,48 @@ function Why({ report: { state, code, reason, remedy, partial } }: Pick<Shown, '
   )
 }
 
-function Details({ report, links }: Shown) {
-  const { id, transfer, lane, nonce, txHash, delivery, batch, rounds } = report
-  const source = transfer?.sourceChain ?? report.sourceChain
-  const target = transfer?.targetChain ?? report.targetChain
-  const hash = delivery?.txHash ?? txHash
-  const address = lane?.split(':')[1]
+function Details({ report, links, chain }: Shown) {
+  const { id, transfer, lane, nonce, delivery, batch, rounds = 1 } = report
+  const hash = delivery?.txHash ?? report.txHash
   return (
     <dl class="details">
-      <Detail name="Id">
-        <span class="mono wrap">{id}</span>
+      <Detail name="Id" isMono>
+        {id}
       </Detail>
-      <Detail name="Route">{`${source ?? 'unknown'} → ${target ?? 'unknown'}`}</Detail>
+      <Detail name="Route">{`${transfer?.sourceChain ?? report.sourceChain ?? 'unknown'} → ${chain ?? 'unknown'}`}</Detail>
       <Detail name="Bridge">{transfer?.bridge ?? report.bridge}</Detail>
-      <Detail name="Emitter">{transfer && <span class="mono wrap">{transfer.emitter}</span>}</Detail>
+      <Detail name="Emitter" isMono>
+        {transfer?.emitter}
+      </Detail>
       <Detail name="Sequence">{transfer && countText(transfer.sequence)}</Detail>
-      <Detail name="Lane">
-        {lane && (
-          <span class="mono wrap">
-            <Out to={accountUrl(links, target, address)}>{lane}</Out>
-          </span>
-        )}
+      <Detail name="Lane" isMono>
+        {lane && <Out to={accountUrl(links, chain, lane.split(':')[1])}>{lane}</Out>}
       </Detail>
       <Detail name="Nonce">{nonce !== undefined && countText(nonce)}</Detail>
-      <Detail name="Batch">{batch && <span class="mono wrap">{batch}</span>}</Detail>
-      <Detail name="Transaction">
-        {hash && (
-          <span class="mono wrap">
-            <Out to={transactionUrl(links, target, hash)}>{hash}</Out>
-          </span>
-        )}
+      <Detail name="Batch" isMono>
+        {batch}
       </Detail>
-      <Detail name="Delivered by">
+      <Detail name="Transaction" isMono>
+        {hash && <Out to={transactionUrl(links, chain, hash)}>{hash}</Out>}
+      </Detail>
+      <Detail name="Delivered by" isMono>
         {delivery && (
-          <span class="mono wrap">
-            <Out to={accountUrl(links, target, delivery.by)}>{delivery.by ?? 'unknown'}</Out>
+          <>
+            <Out to={accountUrl(links, chain, delivery.by)}>{delivery.by ?? 'unknown'}</Out>
             {delivery.ours && ' (ours)'}
-          </span>
+          </>
         )}
       </Detail>
       <Detail name="Block">{delivery?.blockHeight !== undefined && countText(delivery.blockHeight)}</Detail>
       <Detail name="Gas paid">
-        {delivery?.gasPaid !== undefined && <Coins wei={delivery.gasPaid} coin={coinOfChain(links, target)} />}
+        {delivery?.gasPaid !== undefined && <Coins wei={delivery.gasPaid} coin={coinOfChain(links, chain)} />}
       </Detail>
-      <Detail name="Rounds">{rounds !== undefined && rounds > 1 && countText(rounds)}</Detail>
+      <Detail name="Rounds">{rounds > 1 && countText(rounds)}</Detail>
     </dl>
   )
 }
 
-function Detail({ name, children }: { readonly name: string; readonly children?: preact.ComponentChildren }) {
-  if (children === undefined || children === null || children === false || children === '') return null
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
-
-function Timeline({ report: { timeline = [] } }: { readonly report: TransferReport }) {
+function Timeline({ timeline = [] }: TransferReport) {
   if (timeline.length === 0) return null
   return (
     <>
@@ -165,17 +150,15 @@ function Timeline({ report: { timeline = [] } }: { readonly report: TransferRepo
   )
 }
 
-function Transactions({ report, links }: Shown) {
-  const { transactions = [], transfer, targetChain } = report
+function Transactions({ report: { transactions = [] }, links, chain }: Shown) {
   if (transactions.length === 0) return null
-  const chain = transfer?.targetChain ?? targetChain
   return (
     <>
       <h3>Transactions</h3>
       <Table
         caption="Signed transactions"
         rows={transactions}
-        keyOf={({ hash, lane, nonce, maxFee, kind }: TransactionRow) => hash ?? `${lane} ${kind} ${nonce} ${maxFee}`}
+        keyOf={({ hash, lane, nonce, maxFee, kind }) => hash ?? `${lane} ${kind} ${nonce} ${maxFee}`}
         columns={[
           {
             label: 'Transaction',
@@ -197,7 +180,7 @@ function Transactions({ report, links }: Shown) {
   )
 }
 
-function Orders({ report: { orders = [], timeline } }: { readonly report: TransferReport }) {
+function Orders({ orders = [], timeline }: TransferReport) {
   if (orders.length === 0) return timeline ? <Empty>No orders yet.</Empty> : null
   return (
     <>
@@ -205,7 +188,7 @@ function Orders({ report: { orders = [], timeline } }: { readonly report: Transf
       <ul class="orders">
         {orders.map(({ kind, by, reason, at, times }) => (
           <li key={`${kind} ${at}`}>
-            <b>{kind}</b> by {by}, <Ago at={timeOf(at)} />
+            <b>{kind}</b> by {by}, <Ago at={at} />
             {times !== undefined && ` (${times} times)`}: {reason}
           </li>
         ))}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createEventParser, type StreamEvent } from '../../../api/page/data/event-stream.ts'
-import { type Claims, missingFor } from '../../../api/page/data/rights.ts'
+import { type Claims, missingFor } from '../../../api/page/data/session.ts'
 
 /** The events of a stream that comes in these pieces. */
 function eventsOf(...pieces: string[]): StreamEvent[] {
@@ -48,7 +48,7 @@ describe('rights that a token lacks for an order', () => {
     ['nothing', { ...claims, chains: ['bsc'] }, 'bsc', undefined],
     ['nothing, of a higher level', { ...claims, level: 'admin' }, undefined, undefined],
   ])('%s', (_, given, chain, text) => {
-    const missing = missingFor(given, 'write', chain, 500)
+    const missing = missingFor(given, chain, 500)
     if (text === undefined) expect(missing).toBeUndefined()
     else expect(missing).toContain(text)
   })

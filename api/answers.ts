@@ -1,0 +1,196 @@
+import { z } from 'zod'
+import { transferStates } from '../domain/transfer/transfer.ts'
+
+/** Answers of the API that the page shows, too: its types are those of these schemas, so this file runs anywhere. */
+
+/** The members of RFC 9457, and the fields of the catalogue of errors. */
+export const problemSchema = z
+  .object({
+    type: z.string().describe('Names the kind of problem: `urn:portage:error:` and the code.'),
+    title: z.string().describe('Meaning of the code.'),
+    status: z.number().int(),
+    detail: z.string().describe('This occurrence.'),
+    code: z.string().describe('A stable code: docs/reference/errors.md.'),
+    remedy: z.string().describe('Next step of the reader.'),
+    facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('The subject: a transfer, a chain, a lane…'),
+    errors: z
+      .array(z.object({ path: z.string().describe('`body.reason`, `querystring.limit`…'), message: z.string() }))
+      .optional()
+      .describe('Every field of the request that is wrong.'),
+  })
+  .describe('The reason of a refusal, and its remedy.')
+export type Problem = z.output<typeof problemSchema>
+
+export const transferFields = {
+  id: z.string(),
+  state: z.enum(transferStates).optional(),
+  mip61: z.string().optional().describe("MIP-61's word for the state, of transfers of the native bridge."),
+  execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
+}
+
+export const transferRowSchema = z.object({
+  ...transferFields,
+  code: z.string().optional().describe('Why it waits, is parked or was refused: docs/reference/errors.md.'),
+  bridge: z.string().optional(),
+  sourceChain: z.string().optional(),
+  targetChain: z.string().optional(),
+  lane: z.string().optional(),
+  txHash: z.string().optional(),
+  startedAt: z.string(),
+  closedAt: z.string().optional(),
+})
+export type TransferRow = z.output<typeof transferRowSchema>
+
+export const transferPageSchema = z.object({
+  transfers: z.array(transferRowSchema),
+  next: z.string().optional().describe('The `cursor` of the next page; absent: this is the last one.'),
+})
+export type TransferPage = z.output<typeof transferPageSchema>
+
+export const transactionSchema = z
+  .object({
+    lane: z.string(),
+    nonce: z.number(),
+    round: z.number(),
+    kind: z.enum(['call', 'noop']),
+    hash: z.string().optional().describe('Absent: the attempt is recorded, and no process has reported its hash yet.'),
+    maxFee: z.string().describe('Wei per gas.'),
+    tip: z.string().describe('Wei per gas.'),
+    fate: z
+      .enum(['pending', 'mined', 'replaced', 'reorged', 'dropped'])
+      .describe('replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.'),
+    gasPaid: z.string().optional().describe('Cost, wei; for a batch the share of the transfer.'),
+    at: z.number().optional().describe('When its hash was first reported, ms since the epoch.'),
+  })
+  .describe('A transaction that any process signed for the transfer.')
+export type TransactionRow = z.output<typeof transactionSchema>
+
+export const orderedSchema = z.object({
+  id: z.string(),
+  result: z.enum(['woken', 'started again', 'asked']).describe('asked: the order was sent; the timeline of the transfer shows its effect.'),
+})
+
+export const bulkOrderSchema = z.object({
+  dryRun: z.boolean(),
+  matched: z.number().describe('The number of transfers on which the order has an effect.'),
+  more: z.boolean().describe('More than `limit` match: send the request again.'),
+  transfers: z.array(transferRowSchema),
+  results: z
+    .array(z.union([orderedSchema, z.object({ id: z.string(), error: problemSchema })]))
+    .optional()
+    .describe('The result of each; absent in a dry run.'),
+})
+export type BulkOrder = z.output<typeof bulkOrderSchema>
+
+export const lanesSchema = z.object({
+  lanes: z.array(
+    z.object({
+      lane: z.string(),
+      chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
+      status: z
+        .string()
+        .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
+      reason: z.string().optional().describe('Why the lane accepts no work.'),
+      by: z.string().optional().describe('The name of the token that ordered this status.'),
+      next: z.number().optional().describe('The next nonce to be granted.'),
+      latest: z.number().optional().describe('Nonces that are in a block.'),
+      finalized: z.number().optional(),
+      inFlight: z.number().optional().describe('Granted nonces that are in no block.'),
+      window: z.number().optional().describe('Most nonces in flight.'),
+      balance: z.string().optional().describe('Wei, decimal.'),
+      balanceAt: z.string().optional().describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
+      observedAt: z.string().optional().describe('When the figures were read from the chain.'),
+    }),
+  ),
+})
+export type Lanes = z.output<typeof lanesSchema>
+
+export const spendingSchema = z.object({
+  asOf: z.string(),
+  lanes: z.array(
+    z.object({
+      lane: z.string(),
+      spending: z
+        .array(
+          z.object({
+            window: z.enum(['hour', 'day']),
+            spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
+            limit: z.string().describe('Wei, by the config.'),
+          }),
+        )
+        .describe('Empty: the config sets no limit.'),
+    }),
+  ),
+})
+export type Spending = z.output<typeof spendingSchema>
+
+const nodeSchema = z.object({
+  chain: z.string(),
+  name: z.string(),
+  origin: z.string().describe('Scheme, host and port: the rest of a URL may hold a key.'),
+  use: z.enum(['all', 'read', 'send', 'private']),
+  state: z
+    .enum(['unknown', 'up', 'open', 'half-open', 'wrong-network', 'disabled'])
+    .describe('open: too many calls failed; it is tried again later.'),
+  lag: z.number().optional().describe('Blocks behind the head of the majority.'),
+  latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
+  failures: z.number(),
+  asOf: z.string().optional().describe('End of its latest call, answered or not: the state is not newer. Absent: it was not called.'),
+  added: z.boolean().optional().describe('An operator added it; it counts in no majority.'),
+})
+
+export const nodesSchema = z.object({
+  asOf: z.string(),
+  chains: z.array(
+    z.object({
+      chain: z.string(),
+      latest: z.number().optional().describe('Height of the head; absent: no block was read yet.'),
+      latestAt: z.string().optional().describe('Time of that block.'),
+      finalized: z.number().optional(),
+    }),
+  ),
+  nodes: z.array(nodeSchema),
+})
+export type Nodes = z.output<typeof nodesSchema>
+
+export const linksSchema = z.object({
+  namespace: z.string().describe('The Temporal namespace, which identifies the deployment.'),
+  temporalWebUi: z.string().optional().describe("Base URL of Temporal's Web UI. Absent: the config names none."),
+  chains: z.record(
+    z.string(),
+    z.object({
+      networkId: z.number(),
+      explorer: z.string().optional().describe('Base URL of its block explorer. Absent: none is known.'),
+      coin: z.string().optional().describe('Symbol of the coin that pays gas on it. Absent: not known.'),
+    }),
+  ),
+})
+export type Links = z.output<typeof linksSchema>
+
+const times = {
+  medianMs: z.number().optional().describe('Half of the deliveries took no longer, from the start of the workflow until it ended, ms.'),
+  p95Ms: z.number().optional().describe('95 of 100 deliveries took no longer, ms.'),
+}
+const counts = z.record(z.string(), z.number())
+
+export const flowSchema = z.object({
+  asOf: z.string().describe('When the lists of the server were read.'),
+  minutes: z.number(),
+  stepMs: z.number(),
+  open: z.number(),
+  isOpenCut: z.boolean().describe('More are open than are listed; the counts are of the newest.'),
+  endedSince: z.string().optional().describe('Transfers that ended earlier are not listed. Absent: the window is complete.'),
+  delivered: z.number().describe('Deliveries in the window.'),
+  ...times,
+  routes: z.array(
+    z.object({
+      ...{ bridge: z.string(), source: z.string(), target: z.string() },
+      open: counts.describe('Open transfers, by state.'),
+      ended: counts.describe('Transfers that ended in the window, by outcome; undone: closed without one.'),
+      oldestOpenAt: z.number().optional().describe('ms since the epoch.'),
+      ...times,
+    }),
+  ),
+  steps: z.array(z.object({ at: z.number().describe('ms since the epoch.'), delivered: z.number(), ...times })),
+})
+export type Flow = z.output<typeof flowSchema>

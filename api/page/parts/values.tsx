@@ -1,0 +1,68 @@
+import type { ComponentChildren } from 'preact'
+import { ageText, agoText } from '../../../domain/text/age.ts'
+import { useNow } from '../data/clock.ts'
+import { coinsText } from '../format/amounts.ts'
+import { shortTransfer } from '../format/ids.ts'
+import { safeUrl } from '../format/links.ts'
+import { clockText, timeOf } from '../format/time.ts'
+
+/** Since a time, ISO 8601 or ms since the epoch; a dash if it is not known. */
+export function Ago({ at, bare }: { readonly at: string | number | undefined; readonly bare?: boolean }) {
+  const time = timeOf(at)
+  const now = useNow()
+  if (time === undefined) return <>–</>
+  return (
+    <time dateTime={new Date(time).toISOString()} title={clockText(time)}>
+      {bare ? ageText(now - time) : agoText(now - time)}
+    </time>
+  )
+}
+
+/** The tooltip has every wei. */
+export function Coins({ wei, coin }: { readonly wei: string | undefined; readonly coin: string | undefined }) {
+  const text = coinsText(wei, coin)
+  return text === '' ? <>–</> : <span title={`${wei} wei`}>{text}</span>
+}
+
+/** Opens a new tab. Text alone if the address is not allowed as a link. */
+export function Out({ to, children }: { readonly to: string | undefined; readonly children: ComponentChildren }) {
+  const href = safeUrl(to)
+  if (href === undefined) return <span>{children}</span>
+  return (
+    <a class="out" href={href} target="_blank" rel="noopener noreferrer">
+      {children}
+      <span class="quiet"> (opens another site)</span>
+    </a>
+  )
+}
+
+export function transferHref(id: string): string {
+  return `#/transfer/${encodeURIComponent(id)}`
+}
+
+/** Text without a link for other ids, such as the number of a stream. */
+export function TransferLink({ id }: { readonly id: string }) {
+  if (!id.includes(':')) return <span class="mono">{id}</span>
+  return (
+    <a class="mono" href={transferHref(id)} title={id}>
+      {shortTransfer(id)}
+    </a>
+  )
+}
+
+interface DetailProps {
+  readonly name: string
+  readonly isMono?: boolean
+  readonly children: ComponentChildren
+}
+
+/** One row of a `dl`; nothing if its value is absent. */
+export function Detail({ name, isMono, children }: DetailProps) {
+  if (children === undefined || children === null || children === false || children === '') return null
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{isMono ? <span class="mono wrap">{children}</span> : children}</dd>
+    </div>
+  )
+}

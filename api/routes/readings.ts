@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { coinOf } from '../../config/coins.ts'
+import { explorerOf } from '../../config/explorers.ts'
+import { listReceivers } from '../../operations/notifications/receiver-report.ts'
+import { settingsAuditSchema, settingsSchema } from '../../operations/orders/settings.ts'
+import { readSettings } from '../../temporal/client/settings/settings.ts'
+import { createTrafficReader, trafficMinutes } from '../../temporal/client/transfers/traffic.ts'
+import { flowSchema, linksSchema, nodesSchema, spendingSchema } from '../answers.ts'
+import type { Api, ApiDeps } from '../deps.ts'
+import { errorSchema } from '../errors.ts'
+
+/** Routes that only read, and need few lines each. */
+
+const access = { config: { access: 'read' } } as const
+
+/** `GET /v1/nodes`: the chains of this process and their nodes, from its own readings. */
+export function nodeRoutes(app: Api, { network }: ApiDeps): void {
+  const schema = { summary: 'The chains that this process reads, and their nodes', response: { 200: nodesSchema } }
+  app.get('/v1/nodes', { ...access, schema }, () => {
+    const chains = [...network.chains.values()]
+    return {
+      asOf: new Date().toISOString(),
+      chains: chains.map(({ name, heads: { current } }) => ({
+        chain: name,
+        ...(current && {
+          latest: current.latest.height,
+          latestAt: new Date(current.latest.timestamp * 1_000).toISOString(),
+          finalized: current.finalized,
+        }),
+      })),
+      nodes: chains.flatMap((chain) =>
+        chain.nodes().map(({ askedAt, ...node }) => ({
+          ...{ chain: chain.name, ...node },
+          ...(askedAt !== undefined && { asOf: new Date(askedAt).toISOString() }),
+        })),
+      ),
+    }
+  })
+}
+
+/** `GET /v1/settings` and `GET /v1/settings/audit`. */
+export function settingsRoutes(app: Api, { client }: ApiDeps): void {
+  const show = { summary: 'Changes of operators to the running processes', response: { 200: settingsSchema, 503: errorSchema } }
+  app.get('/v1/settings', { ...access, schema: show }, () => readSettings(client))
+
+  const audit = {
+    summary: 'The latest 200 changes of the settings, newest first',
+    querystring: z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
+    response: { 200: settingsAuditSchema, 400: errorSchema, 503: errorSchema },
+  }
+  app.get('/v1/settings/audit', { ...access, schema: audit }, async (request) => {
+    const { version, audit: changes } = await readSettings(client)
+    return { version, audit: changes.toReversed().slice(0, request.query.limit) }
+  })
+}
+
+/** Loose: fields that a newer notifier adds are shown, too. */
+const receiverSchema = z.looseObject({
+  name: z.string(),
+  host: z.string().describe('Scheme, host and port of its URL.'),
+  state: z
+    .enum(['active', 'failing', 'disabled', 'waiting', 'unknown'])
+    .describe('waiting: its notifier has not begun. unknown: it did not answer.'),
+  events: z.array(z.string()).readonly(),
+  unsent: z.number().optional().describe('Notifications that it has not accepted yet. More may wait in Temporal.'),
+})
+
+/** `GET /v1/notifications`. */
+export function notificationRoutes(app: Api, { client, config }: ApiDeps): void {
+  const schema = {
+    summary: 'The receivers of notifications, and the progress of each',
+    response: { 200: z.object({ receivers: z.array(receiverSchema) }), 503: errorSchema },
+  }
+  app.get('/v1/notifications', { ...access, schema }, async () => ({
+    receivers: (await listReceivers(client, config.notifications)).map((one) => ({ ...one })),
+  }))
+}
+
+/** `GET /v1/flow?minutes=`: traffic and its times, from the server's lists, without a worker. */
+export function flowRoute(app: Api, { client }: ApiDeps): void {
+  const reader = createTrafficReader(client)
+  const schema = {
+    summary: 'Transfers between the chains: open ones by state, deliveries and their times over a window',
+    querystring: z.strictObject({
+      minutes: z
+        .enum(trafficMinutes.map(String) as [string, ...string[]])
+        .default('60')
+        .describe('Length of the window.'),
+    }),
+    response: { 200: flowSchema, 503: errorSchema },
+  }
+  app.get('/v1/flow', { ...access, schema }, async ({ query }) => {
+    const minutes = trafficMinutes.find((one) => String(one) === query.minutes) ?? 60
+    const { routes, steps, ...rest } = await reader.read(minutes)
+    return { ...rest, routes: [...routes], steps: [...steps] }
+  })
+}
+
+/** `GET /v1/spending`: the lanes whose keys this process holds. Other processes export theirs as metrics. */
+export function spendingRoute(app: Api, { spending }: ApiDeps): void {
+  const schema = { summary: 'Recent spending of the keys of this process, and their limits', response: { 200: spendingSchema } }
+  app.get('/v1/spending', { ...access, schema }, () => ({
+    asOf: new Date().toISOString(),
+    lanes: (spending?.() ?? []).map((row) => ({
+      lane: row.lane,
+      spending: row.spending.map(({ window, spent, limit }) => ({ window, spent: String(spent), limit: String(limit) })),
+    })),
+  }))
+}
+
+/** `GET /v1/links`: Temporal's Web UI and the block explorers of the config, and the symbols of coins. */
+export function linksRoute(app: Api, { config: { temporal, chains } }: ApiDeps): void {
+  const chainLinks = Object.entries(chains).map(([name, chain]) => {
+    const { networkId } = chain
+    return [name, { networkId, explorer: explorerOf(chain), coin: coinOf({ chains }, networkId) }] as const
+  })
+  const links = { namespace: temporal.namespace, temporalWebUi: temporal.webUi, chains: Object.fromEntries(chainLinks) }
+  const schema = {
+    summary: "Base URLs of Temporal's Web UI and of block explorers, and the coins of chains",
+    response: { 200: linksSchema },
+  }
+  app.get('/v1/links', { ...access, schema }, () => links)
+}
