@@ -1,5 +1,5 @@
 import { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit'
-import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { authenticate, bearerOf, type TokenCheck } from '../operations/access/authenticate.ts'
 import { assertLevel, assertScope } from '../operations/access/authorize.ts'
 import { createKeyRing } from '../operations/access/key-ring.ts'
@@ -47,13 +47,12 @@ export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)
 
-  const authenticateRequest = async (request: FastifyRequest): Promise<void> => {
+  const guard = async (request: FastifyRequest): Promise<void> => {
     const principal = await identify(request, check)
     const { access } = request.routeOptions.config
     if (access && access !== 'read' && access !== 'open') assertLevel(principal, access, orderOf(access).level)
     request.principal = principal
   }
-  const guard = async (request: FastifyRequest, _: FastifyReply) => authenticateRequest(request)
 
   app.addHook('onRoute', (route) => {
     const access = route.config?.access
@@ -62,7 +61,8 @@ export function guardRoutes(app: Api, check: TokenCheck): void {
     route.onRequest = [...[route.onRequest ?? []].flat(), guard]
     const level = access === 'read' ? 'read' : orderOf(access).level
     const description = [route.schema?.description, `Needs a token of level ${level}.`].filter(Boolean).join(' ')
-    route.schema = { ...route.schema, description, security: [{ token: [] }], response: { ...refusals, ...responsesOf(route.schema) } }
+    const response = { ...refusals, ...(route.schema?.response as object | undefined) }
+    route.schema = { ...route.schema, description, security: [{ token: [] }], response }
   })
 }
 
@@ -75,11 +75,6 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
 }
 
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 503: errorSchema }
-
-function responsesOf(schema: FastifySchema | undefined): object {
-  const { response = {} }: { readonly response?: unknown } = schema ?? {}
-  return typeof response === 'object' && response !== null ? response : {}
-}
 
 /** The name of the token, if it covers the subject. Throws ACCESS_SCOPE. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {

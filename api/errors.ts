@@ -1,9 +1,8 @@
-import type { FastifyError } from 'fastify'
+import type { FastifyError, FastifySchemaValidationError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { type ErrorCode, RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { type Problem, problemSchema } from './answers.ts'
-import { type FieldError, fieldErrors, fieldErrorsText } from './field-errors.ts'
 
 /** RFC 9457. */
 export const problemType = 'application/problem+json'
@@ -60,11 +59,14 @@ export function textOf({ title, detail, remedy }: Problem): string {
   return [title, detail === title ? '' : detail, `→ ${remedy}`].filter(Boolean).join(' ')
 }
 
-function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly errors?: readonly FieldError[] } {
+function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly errors?: FieldErrors } {
   if (!(thrown instanceof Error) || thrown instanceof RelayerError) return { error: toRelayerError(thrown) }
   if (hasZodFastifySchemaValidationErrors(thrown)) {
     const errors = fieldErrors(thrown.validationContext ?? 'request', thrown.validation)
-    return { error: new RelayerError('INPUT_INVALID', { detail: fieldErrorsText(errors) }), errors }
+    return {
+      error: new RelayerError('INPUT_INVALID', { detail: errors.map(({ path, message }) => `${path}: ${message}`).join('; ') }),
+      errors,
+    }
   }
   const { statusCode, code: reason } = thrown as FastifyError
   if (statusCode === 429) return { error: new RelayerError('RATE_LIMITED') }
@@ -73,4 +75,45 @@ function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly 
     return { error: new RelayerError('INPUT_INVALID', { detail: thrown.message, facts: { reason } }) }
   }
   return { error: toRelayerError(thrown) }
+}
+
+/** `path`: `body.reason`, `body.orders.0.kind`; `body` alone: all of the body. */
+type FieldErrors = NonNullable<Problem['errors']>
+
+/** An issue of zod: those of the options of a union are not converted. */
+interface RawIssue {
+  readonly code?: string
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly errors?: readonly (readonly RawIssue[])[]
+  readonly keys?: readonly string[]
+}
+
+/** A body of 256 KB can have a hundred thousand wrong fields. */
+const mostNamed = 50
+const longest = 200
+
+/** The first wrong fields of a request. @param context `body`, `querystring`, `params` or `headers` */
+export function fieldErrors(context: string, issues: readonly Partial<FastifySchemaValidationError>[]): FieldErrors {
+  const found = issues.slice(0, mostNamed).flatMap(({ keyword, instancePath = '', message, params }) => {
+    const path = instancePath.split('/').filter(Boolean)
+    return expanded({ ...params, ...(keyword !== undefined && { code: keyword }), path, message: message ?? 'is not valid' })
+  })
+  return found.slice(0, mostNamed).map(({ path, message }) => ({
+    path: [context, ...path.map(String)].join('.').slice(0, longest),
+    message: message.slice(0, longest),
+  }))
+}
+
+/** Names each unknown field. Of a union it reports the option with the fewest wrong fields. */
+function expanded(issue: RawIssue): { readonly path: readonly PropertyKey[]; readonly message: string }[] {
+  const { code, path, message, errors = [], keys = [] } = issue
+  if (code === 'unrecognized_keys' && keys.length > 0) return keys.map((key) => ({ path: [...path, key], message: 'is not known here' }))
+  const options = errors.filter((option) => option.length > 0).map((option) => option.flatMap((one) => expanded(withPrefix(path, one))))
+  const [best] = options.toSorted((a, b) => a.length - b.length)
+  return code === 'invalid_union' && best ? best : [{ path, message }]
+}
+
+function withPrefix(prefix: readonly PropertyKey[], issue: RawIssue): RawIssue {
+  return { ...issue, path: [...prefix, ...issue.path] }
 }

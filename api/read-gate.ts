@@ -47,10 +47,7 @@ export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key:
     const reading = gate(read)
     kept.set(key, reading)
     const forget = () => kept.get(key) === reading && kept.delete(key)
-    reading.then(
-      () => void setTimeout(forget, keepMs).unref(),
-      () => void forget(),
-    )
+    reading.then(() => setTimeout(forget, keepMs).unref(), forget)
     return reading
   }
 }

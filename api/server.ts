@@ -3,7 +3,6 @@ import swagger from '@fastify/swagger'
 import Fastify from 'fastify'
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { TokenCheck } from '../operations/access/authenticate.ts'
 import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 import { limitConnections } from '../runtime/http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
@@ -15,14 +14,13 @@ import { laneRoutes } from './routes/lanes.ts'
 import { healthRoutes } from './routes/health.ts'
 import { auditRoute } from './routes/audit.ts'
 import { auditsRoutes } from './routes/audits.ts'
-import { docsRoutes } from './routes/docs.ts'
+import { docsRoutes } from './docs/page.ts'
 import { eventRoute } from './routes/events.ts'
 import { metricsRoute } from './routes/metrics.ts'
-import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { stuckRoute } from './routes/stuck.ts'
-import { submitTransferRoute } from './routes/submit-transfer.ts'
+import { relayVaaRoute, submitTransferRoute } from './routes/submit-transfer.ts'
 import { transferOrderRoutes } from './routes/transfer-orders.ts'
 import { transferRoutes } from './routes/transfers.ts'
 import { pageRoutes } from './page.ts'
@@ -80,35 +78,17 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   })
   guardRoutes(app, check)
 
-  addRoutes(app, deps, check)
-  pageRoutes(app)
-  indexRoute(app)
-  docsRoutes(app)
+  eventRoute(app, deps, { check, causes: stuckRoute(app, deps) })
+  for (const add of routes) add(app, deps)
   await app.ready()
   return app
 }
 
-function addRoutes(app: Api, deps: ApiDeps, check: TokenCheck): void {
-  const causes = stuckRoute(app, deps)
-  submitTransferRoute(app, deps)
-  transferRoutes(app, deps)
-  transferOrderRoutes(app, deps)
-  laneRoutes(app, deps)
-  streamRoutes(app, deps)
-  orderRoutes(app, deps)
-  nodeRoutes(app, deps)
-  auditRoute(app, deps)
-  auditsRoutes(app, deps)
-  eventRoute(app, deps, { check, causes })
-  settingsRoutes(app, deps)
-  notificationRoutes(app, deps)
-  relayVaaRoute(app, deps)
-  healthRoutes(app, deps)
-  metricsRoute(app, deps)
-  flowRoute(app, deps)
-  spendingRoute(app, deps)
-  linksRoute(app, deps)
-}
+const routes: readonly ((app: Api, deps: ApiDeps) => void)[] = [
+  ...[submitTransferRoute, transferRoutes, transferOrderRoutes, laneRoutes, streamRoutes, orderRoutes, nodeRoutes, auditRoute],
+  ...[auditsRoutes, settingsRoutes, notificationRoutes, relayVaaRoute, healthRoutes, metricsRoute, flowRoute, spendingRoute, linksRoute],
+  ...[pageRoutes, indexRoute, docsRoutes],
+]
 
 function indexRoute(app: Api): void {
   const config = { access: 'read' } as const

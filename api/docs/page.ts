@@ -1,6 +1,7 @@
+import type { Api } from '../deps.ts'
 import { escaped, fieldsHtml, type JsonSchema, typeText } from './schema-text.ts'
 
-export interface OpenApiDocument {
+interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string }
   readonly paths?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
 }
@@ -24,8 +25,28 @@ interface OpenApiOperation {
   readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>
 }
 
-/** The routes of the document as one page without scripts. @param stylesheet its path */
-export function docsPage({ info, paths = {} }: OpenApiDocument, stylesheet: string): string {
+const stylesheet = '/docs/style.css'
+const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const headers = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+} as const
+
+/** `GET /docs`. Open, since a browser sends no token for a page; it shows nothing of this deployment. */
+export function docsRoutes(app: Api): void {
+  const options = { config: { access: 'open' }, schema: { hide: true } } as const
+  let page: string | undefined
+  app.get('/docs', options, (_, reply) => {
+    page ??= docsPage(app.swagger() as unknown as OpenApiDocument)
+    return reply.headers(headers).type('text/html; charset=utf-8').send(page)
+  })
+  app.get(stylesheet, options, (_, reply) => reply.headers(headers).type('text/css; charset=utf-8').send(docsStyle))
+}
+
+/** The routes of the document as one page without scripts. */
+function docsPage({ info, paths = {} }: OpenApiDocument): string {
   const groups = new Map<string, string[]>()
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
@@ -40,7 +61,7 @@ export function docsPage({ info, paths = {} }: OpenApiDocument, stylesheet: stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(info.title)} API</title>
-<link rel="stylesheet" href="${escaped(stylesheet)}">
+<link rel="stylesheet" href="${stylesheet}">
 </head>
 <body>
 <header>
@@ -65,12 +86,9 @@ function operationHtml(method: string, path: string, operation: OpenApiOperation
   })
   const head = '<tr><th>name</th><th>in</th><th>type</th><th>what it is</th></tr>'
   const answers = Object.entries(responses).map(([status, { description: text, content = {} }]) => {
-    const what = contentHtml(content)
     const said = text && text !== 'Default Response' ? ` ${escaped(text)}` : ''
     // The head of the page describes the body of refusals.
-    return Number(status) >= 400
-      ? `<li><code>${escaped(status)}</code>${said}</li>`
-      : `<li><code>${escaped(status)}</code>${said}${what}</li>`
+    return `<li><code>${escaped(status)}</code>${said}${Number(status) >= 400 ? '' : contentHtml(content)}</li>`
   })
   return `<details id="${escaped(idOf(method, path))}">
 <summary><span class="method">${escaped(method)}</span> <code>${escaped(path)}</code> ${escaped(summary)}</summary>
@@ -91,7 +109,7 @@ function idOf(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replaceAll(/[^a-z0-9]+/gi, '-')}`
 }
 
-export const docsStyle = `
+const docsStyle = `
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --back: #ffffff; --line: #d0d7de; --accent: #0550ae; }
 @media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --soft: #9aa4af; --back: #0d1117; --line: #30363d; --accent: #79b8ff; } }
 body { margin: 0 auto; max-width: 70rem; padding: 0 1rem 4rem; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); }

@@ -24,6 +24,15 @@ const closed = z.strictObject({
   closed: z.coerce.number().int().min(0).max(200).default(0).describe('Also this many that have ended.'),
 })
 
+const closedLists = [
+  { name: 'batches', summary: 'The calls of a lane that deliver several transfers each, newest first', rows: listBatches },
+  {
+    name: 'transactions',
+    summary: "The operators' own transactions with the key of a lane, newest first",
+    rows: listOperatorTransactions,
+  },
+] as const
+
 /** `GET /v1/lanes`, `GET /v1/lanes/{lane}`, and the batches and operator transactions of a lane. */
 export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
   const access = { config: { access: 'read' } } as const
@@ -38,29 +47,14 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
 
   // Queries up to 200 workflows.
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
-  const readBatches = createSharedReads<Awaited<ReturnType<typeof listBatches>>>(keepMs, gate)
-  const readTransactions = createSharedReads<Awaited<ReturnType<typeof listOperatorTransactions>>>(keepMs, gate)
-
-  const batches = {
-    summary: 'The calls of a lane that deliver several transfers each, newest first',
-    params: subjectParams.lane,
-    querystring: closed,
-    response: { 200: z.object({ batches: z.array(workflowSchema) }), 404: errorSchema },
+  for (const { name, summary, rows } of closedLists) {
+    const shared = createSharedReads<readonly { readonly startedAt: string }[]>(keepMs, gate)
+    const response = { 200: z.object({ [name]: z.array(workflowSchema) }), 404: errorSchema }
+    const schema = { summary, params: subjectParams.lane, querystring: closed, response }
+    app.get(`/v1/lanes/:lane/${name}`, { ...access, schema }, async ({ params, query: { closed: most } }) => {
+      const lane = resolveLane(config, params.lane)
+      const found = await shared(`${lane} ${most}`, () => rows(client, lane, most))
+      return { [name]: found.map((row) => ({ ...row })) }
+    })
   }
-  app.get('/v1/lanes/:lane/batches', { ...access, schema: batches }, async ({ params, query: { closed: most } }) => {
-    const lane = resolveLane(config, params.lane)
-    return { batches: (await readBatches(`${lane} ${most}`, () => listBatches(client, lane, most))).map((row) => ({ ...row })) }
-  })
-
-  const transactions = {
-    summary: "The operators' own transactions with the key of a lane, newest first",
-    params: subjectParams.lane,
-    querystring: closed,
-    response: { 200: z.object({ transactions: z.array(workflowSchema) }), 404: errorSchema },
-  }
-  app.get('/v1/lanes/:lane/transactions', { ...access, schema: transactions }, async ({ params, query: { closed: most } }) => {
-    const lane = resolveLane(config, params.lane)
-    const rows = await readTransactions(`${lane} ${most}`, () => listOperatorTransactions(client, lane, most))
-    return { transactions: rows.map((row) => ({ ...row })) }
-  })
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type OrderName, orderOf, orders } from '../../operations/orders/orders.ts'
-import type { Fields, OrderContext, OrderSpec } from '../../operations/orders/spec.ts'
+import type { Field, OrderContext, OrderSpec } from '../../operations/orders/spec.ts'
 import { orderedBy } from '../access.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
@@ -62,10 +62,11 @@ export function orderTexts(name: OrderName): { readonly summary: string; readonl
   return { summary, ...(description && { description }) }
 }
 
-export function schemasOf(fields: Fields): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, { schema, help, onlyCommand }]) => (onlyCommand ? [] : [[name, schema.describe(help)]])),
-  )
+type Described = Readonly<Record<string, Pick<Field, 'schema' | 'help' | 'onlyCommand'>>>
+
+export function schemasOf<Of extends Described>(fields: Of): { readonly [Name in keyof Of]: Of[Name]['schema'] } {
+  const described = Object.entries(fields).filter(([, { onlyCommand }]) => !onlyCommand)
+  return Object.fromEntries(described.map(([name, { schema, help }]) => [name, schema.describe(help)])) as never
 }
 
 function bodyOf({ fields, reason, conflict }: OrderSpec): z.ZodType {

@@ -9,7 +9,7 @@ import { nameOf } from '../../temporal/client/streams/streams.ts'
 import { orderedBy } from '../access.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { createReadGate } from '../read-gate.ts'
+import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
 /** ms: proxies end a connection that is silent for a minute. */
@@ -77,20 +77,9 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
 
 /** One at a time, since it reads tables and logs. Requests for the same stream share it. */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
-  const gate = createReadGate({ atOnce: 1, waiting: 0 })
-  const running = new Map<string, Promise<StreamAudit>>()
+  const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
-  const audit = (stream: string, by: string): Promise<StreamAudit> => {
-    const known = running.get(stream)
-    if (known) return known
-    const begun = gate(() => {
-      logger.info('a stream is audited by order', { stream, by })
-      return auditStream(stream, stopping.signal)
-    }).finally(() => running.delete(stream))
-    running.set(stream, begun)
-    return begun
-  }
   const { summary, description } = orderTexts('stream audit')
   const schema = {
     summary,
@@ -102,7 +91,10 @@ function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
     const { stream } = request.params
     const by = orderedBy(request, aboutStream(stream))
     await readStream(client, stream)
-    const ended = audit(stream, by)
+    const ended = audits(stream, () => {
+      logger.info('a stream is audited by order', { stream, by })
+      return auditStream(stream, stopping.signal)
+    })
     // A failure after the wait must not end the process.
     ended.catch(() => {})
     const found = await Promise.race([ended, delay(waitMs, undefined, { ref: false })])

@@ -2,15 +2,18 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
 import { signedApis } from '../../bridges/registry.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { messageBytes } from '../../intake/submit/message-bytes.ts'
+import type { SubmitOptions, SubmitResult } from '../../intake/submit/submitter.ts'
 import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
+import { aboutTransfer } from '../../operations/access/subjects.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
+import { orderedBy } from '../access.ts'
 import { problemSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { errorSchema, toErrorAnswer } from '../errors.ts'
+import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema } from '../../operations/orders/values.ts'
-import { defaultBridge, submit } from '../submit.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
 /** Most in one request, and at a time: each may read a chain. */
@@ -131,18 +134,13 @@ async function submitMany(
   bodies: readonly z.output<typeof bodySchema>[],
   bridge?: string,
 ): Promise<z.output<typeof bulkResultsSchema>> {
-  const results: z.output<typeof bulkResultsSchema>['results'] = []
-  for (let at = 0; at < bodies.length; at += atOnce) {
-    const some = bodies.slice(at, at + atOnce).map(async (body, place) => {
-      const index = at + place
-      try {
-        return { index, ...(await submitOne(deps, request, body, bridge)) }
-      } catch (error) {
-        return { index, error: toErrorAnswer(error).body }
-      }
-    })
-    results.push(...(await Promise.all(some)))
-  }
+  const results = await mapLimited([...bodies.entries()], atOnce, async ([index, body]) => {
+    try {
+      return { index, ...(await submitOne(deps, request, body, bridge)) }
+    } catch (error) {
+      return { index, error: toErrorAnswer(error).body }
+    }
+  })
   return { results }
 }
 
@@ -183,4 +181,74 @@ function chainNumber(chain: number | string, { chains }: ApiDeps['config']): num
   if (id !== undefined && id >= 1 && id <= 65_535) return id
   const names = Object.keys(chains).filter((name) => chains[name]?.wormholeChainId !== undefined)
   throw new RelayerError('INPUT_INVALID', { detail: `There is no chain ${chain}; configured: ${names.join(', ')}.` })
+}
+
+const failed = {
+  description: 'Why the VAA was refused.',
+  content: {
+    'application/json': { schema: z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }) },
+    ...errorSchema.content,
+  },
+}
+
+/** `GET /relayvaa/{vaa}`, as spy_relayer. "Scheduled": signatures checked, transfer exists. Base64 may contain `/`. */
+export function relayVaaRoute(app: Api, deps: ApiDeps): void {
+  const schema = {
+    summary: "spy_relayer's route: submit a VAA as base64 in the path",
+    params: z.object({ '*': z.string().describe('The VAA, base64.') }),
+    response: {
+      200: z.object({ message: z.literal('Scheduled') }),
+      400: failed,
+      503: failed,
+    },
+  }
+  app.get('/relayvaa/*', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {
+    try {
+      const text = request.params['*']
+      if (!text) throw new RelayerError('MESSAGE_ENCODING', { detail: 'The path holds no VAA.' })
+      await submit(deps, request, { bridge: defaultBridge(deps.network.bridges), message: messageBytes(text) })
+      return await reply.status(200).send({ message: 'Scheduled' })
+    } catch (error) {
+      const { status, retryAfter, body } = toErrorAnswer(error)
+      if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
+      // Clients of spy_relayer expect 400. A retriable refusal stays a 503, so that a proxy may try again.
+      return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
+    }
+  })
+}
+
+/** The first bridge, for a request that names none. Throws INPUT_INVALID without a bridge. */
+export function defaultBridge(bridges: Bridges): string {
+  const [first] = bridges.keys()
+  if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })
+  return first
+}
+
+interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'> {
+  readonly bridge: string
+  readonly message: Uint8Array
+  /** Absent: `handed in`. */
+  readonly reason?: string | undefined
+}
+
+/** Submits and counts a message under the token's name. Throws INPUT_INVALID, ACCESS_SCOPE, and as the submitter. */
+export async function submit(
+  { submitter, network: { bridges }, metrics }: ApiDeps,
+  request: FastifyRequest,
+  { bridge, message, reason = 'handed in', ...options }: Submission,
+): Promise<SubmitResult> {
+  const protocol = bridges.get(bridge)
+  if (!protocol) {
+    throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${bridge}; configured: ${[...bridges.keys()].join(', ')}.` })
+  }
+  metrics.portage_intake_messages_total.inc({ via: 'api', bridge })
+  try {
+    const by = orderedBy(request, aboutTransfer(protocol.decode(message).targetChain))
+    const answer = await submitter.submit(bridge, message, { ...options, order: { by, reason } })
+    metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
+    return answer
+  } catch (error) {
+    metrics.portage_intake_refused_total.inc({ via: 'api', bridge, code: toRelayerError(error).code })
+    throw error
+  }
 }

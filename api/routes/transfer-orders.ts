@@ -14,10 +14,9 @@ import { orderedBy } from '../access.ts'
 import { bulkOrderSchema, orderedSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, toErrorAnswer } from '../errors.ts'
-import { filterOf, filterSchemas, resolveGiven } from '../transfer-selection.ts'
 import { orderOf } from '../../operations/orders/orders.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
-import { transferParams } from './transfers.ts'
+import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
 /** Each costs a call of the server, and the client waits for all. */
 const mostOrdered = 500

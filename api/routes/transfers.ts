@@ -1,12 +1,44 @@
 import { z } from 'zod'
+import { sourceIdsOf } from '../../config/chains.ts'
 import { remedyOf } from '../../domain/catalogue/catalogue.ts'
-import { listTransferPage } from '../../temporal/client/transfers/transfer-list.ts'
+import { placesOfTransaction } from '../../intake/streams/source-transactions.ts'
+import { filterFields, toFilter, type TransferSelection } from '../../operations/orders/transfer-filter.ts'
+import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'
+import { listTransferPage, type TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
 import { transactionsOf } from '../../temporal/client/transfers/transfer-transactions.ts'
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { transactionSchema, transferFields, transferPageSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { filterOf, filterSchemas, resolveGiven } from '../transfer-selection.ts'
+import { createReadGates, type ReadFor } from '../read-gate.ts'
+import { schemasOf } from './orders.ts'
+
+/** Finding the block of a nonce takes more reads of the nodes than any other filter. */
+const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
+
+export function filterOf({ client, config, network }: ApiDeps, given: TransferSelection, readFor: ReadFor): Promise<TransferFilter> {
+  const mined = (chain: string, address: string, nonce: number) =>
+    nonceGates[readFor](async () => (await network.chains.get(chain)?.mined(address, nonce))?.hash)
+  return toFilter({ client, config, mined }, given)
+}
+
+export const filterSchemas = schemasOf(filterFields)
+
+/** Searches lists and nodes, and a stranger may send any text. */
+const gates = createReadGates({ atOnce: 2, waiting: 16 })
+
+/** Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
+export function resolveGiven(
+  { client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>,
+  given: string,
+  readFor: ReadFor,
+): Promise<string> {
+  return resolveTransfer(client, given, {
+    sourceIds: (chain) => sourceIdsOf(config, chain),
+    gate: gates[readFor],
+    placesOf: (hash) => placesOfTransaction(network.bridges, network.chains, hash),
+  })
+}
 
 export const transferParams = z.object({
   id: z

@@ -1,7 +1,7 @@
 import { validatorCompiler } from 'fastify-type-provider-zod'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { fieldErrors } from '../../api/field-errors.ts'
+import { fieldErrors } from '../../api/errors.ts'
 
 /** As fastify would have them. */
 function errorsOf(schema: z.ZodType, value: unknown) {

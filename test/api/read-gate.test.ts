@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import type { ApiDeps } from '../../api/deps.ts'
 import { createReadGate, createSharedReads } from '../../api/read-gate.ts'
-import { resolveGiven } from '../../api/transfer-selection.ts'
+import { resolveGiven } from '../../api/routes/transfers.ts'
 
 /** Reads that the test ends. */
 function readings() {

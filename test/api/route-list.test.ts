@@ -13,6 +13,7 @@ test('GET /v1 lists the routes', async () => {
     {
       "routes": [
         "GET /v1/stuck",
+        "GET /v1/events",
         "POST /v1/transfers",
         "GET /v1/transfers",
         "POST /v1/transfers/bulk",
@@ -66,7 +67,6 @@ test('GET /v1 lists the routes', async () => {
         "GET /v1/audit",
         "GET /v1/audits",
         "POST /v1/audits",
-        "GET /v1/events",
         "GET /v1/settings/audit",
         "GET /v1/notifications",
         "GET /relayvaa/{*}",
