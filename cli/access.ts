@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { assertLevel, assertNotRevoked, assertScope } from '../operations/access/authorize.ts'
 import { createKeyRing } from '../operations/access/key-ring.ts'
 import { orderNamed, orderOf } from '../operations/orders/orders.ts'
@@ -11,18 +9,15 @@ import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { readSettings } from '../temporal/client/settings/settings.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
-import { invalid } from './arguments/options.ts'
+import { textOfFile } from './arguments/options.ts'
 
 /** Throws ACCESS_SCOPE. */
 export type Allow = (about: OrderSubject) => { readonly by: string; readonly reason: string }
 
 /** Of --token-file, else of PORTAGE_TOKEN: a list of processes would show an argument. Throws INPUT_INVALID. */
-export async function givenToken({ env, cwd }: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
-  if (file === undefined) return env['PORTAGE_TOKEN']?.trim() || undefined
-  const text = await readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
-    throw invalid('The token file cannot be read.', { file }, cause)
-  })
-  return text.trim()
+export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
+  if (file === undefined) return context.env['PORTAGE_TOKEN']?.trim() || undefined
+  return (await textOfFile(context, file, 'The token file cannot be read.')).trim()
 }
 
 /** The principal of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */

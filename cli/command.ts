@@ -8,9 +8,9 @@ import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { withTemporalClient } from '../temporal/client/connection/connect.ts'
 import { type Allow, allowing, assertStillGood, authenticate } from './access.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
-import { helpEnd } from './help.ts'
 import type { Text } from './output/output.ts'
 import { print, printRefusal, type Refusal } from './output/print.ts'
+import { wrap } from './output/layout.ts'
 
 /** JSON for `--json`, and text for people. `failed`: the exit code is 1. */
 export interface Outcome {
@@ -118,4 +118,41 @@ function finish({ context, globals }: Call<unknown>, outcome: Result): ExitCode 
   }
   print(context, globals, outcome)
   return outcome.failed ? exitCodes.failure : exitCodes.ok
+}
+
+/** Columns: the same in a terminal, a log and a document. */
+export const helpWidth = 80
+const indent = '  '
+
+interface HelpEnd {
+  readonly notes?: string
+  readonly examples?: readonly string[]
+}
+
+/** The end of a command's help: its notes and its examples. */
+function helpEnd({ notes, examples = [] }: HelpEnd): string {
+  const heading = examples.length === 1 ? 'Example' : 'Examples'
+  const parts = [
+    ...(notes ? [notesText(notes)] : []),
+    ...(examples.length > 0 ? [[`${heading}:`, ...examples.map((line) => commandText(indent + line))].join('\n')] : []),
+  ]
+  return parts.map((part) => `\n${part}`).join('\n')
+}
+
+/** A line that begins with a space is not wrapped. */
+function notesText(notes: string): string {
+  const parts = notes.split('\n').reduce<string[]>((before, line) => {
+    const last = before.at(-1)
+    const goesOn = last !== undefined && !last.startsWith(' ') && !line.startsWith(' ') && !last.endsWith(':')
+    return goesOn ? [...before.slice(0, -1), `${last} ${line}`] : [...before, line]
+  }, [])
+  return parts.flatMap((part) => (part.startsWith(' ') ? commandText(part) : wrap(part, helpWidth))).join('\n')
+}
+
+function commandText(line: string): string {
+  const [first = '', ...words] = line.split(/ (?=--)/)
+  const more = `\n${indent.repeat(3)}`
+  const fits = (text: string, word: string) => (text.split('\n').at(-1) ?? '').length + 1 + word.length + 2 <= helpWidth
+  if (line.split('\n').every((one) => one.length <= helpWidth)) return line
+  return words.reduce((text, word) => (fits(text, word) ? `${text} ${word}` : `${text} \\${more}${word}`), first)
 }

@@ -1,10 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { parseAge } from '../../domain/text/age.ts'
 import { type Amount, parseAmount } from '../../domain/text/amounts.ts'
 import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
-import type { OrderSpec } from '../../operations/orders/spec.ts'
-import { parseFeeScope } from './fee-scope.ts'
+import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
+import type { CliContext } from '../context.ts'
+import type { FeeScope } from '../../domain/fees/policy.ts'
 
 /** The author of an order is in the access token. */
 export type Reasoned = Pick<Order, 'reason'>
@@ -30,6 +33,14 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
     if (number >= from && number <= to) return number
     throw new InvalidArgumentError(rule)
   }
+}
+
+/** A port; 0 is any free one. */
+export const portOf = numberWithin(0, 65_535, 'It must be a whole number from 0 to 65535.')
+
+/** For an option that may be repeated. */
+export function collect(value: string, previous: readonly string[] = []): string[] {
+  return [...previous, value]
 }
 
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?Z)?$/i
@@ -109,4 +120,74 @@ export const parse = {
 
 export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {
   return new RelayerError('INPUT_INVALID', { detail, facts, cause })
+}
+
+/** Reads feeScopeText. Throws InvalidArgumentError. */
+export function parseFeeScope(text: string): FeeScope {
+  const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
+  if (kind === 'global' && rest === '') return { kind }
+  if (rest !== '') {
+    if (kind === 'chain') return { kind, chain: rest }
+    if (kind === 'lane') return { kind, lane: rest }
+    if (kind === 'transfer') return { kind, id: rest }
+    if (kind === 'call') {
+      const [chain, contract, selector, more] = rest.split('/')
+      if (chain && contract && more === undefined) return { kind, chain, contract, selector }
+    }
+  }
+  throw new InvalidArgumentError('It must be global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id> or transfer:<id>.')
+}
+
+/** Adds the argument or the option of a field of an order. */
+export function addField(command: Command, field: Field): void {
+  const { flag, help, choices, schema } = field
+  if (!isOption(field)) {
+    const argument = new Argument(flag, help)
+    command.addArgument(choices ? argument.choices(choices) : argument.argParser(parserOf(field)))
+    return
+  }
+  const option = new Option(flag, help)
+  if (choices) option.choices(choices)
+  if (field.repeats || (!choices && field.kind !== 'flag')) option.argParser(parserOf(field))
+  const absent = schema.safeParse(undefined)
+  command.addOption(absent.success ? option.default(absent.data) : option.makeOptionMandatory())
+}
+
+/** As commander has read them. @param typed the arguments, in the order of the fields */
+export function valuesOf(fields: Fields, options: Readonly<Record<string, unknown>>, typed: readonly unknown[] = []): object {
+  const left = [...typed]
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, isOption(field) ? options[new Option(field.flag).attributeName()] : left.shift()]),
+  )
+}
+
+function isOption({ flag }: Field): boolean {
+  return flag.startsWith('--')
+}
+
+function parserOf({ kind, bounds = [0, 0], usual, repeats, choices = [] }: Field): (text: string, before: unknown) => unknown {
+  if (repeats)
+    return (text, before = []) => {
+      if (choices.includes(text)) return [...(before as string[]), text]
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    }
+  const read = kind === 'within' ? numberWithin(...bounds) : parse[kind as keyof typeof parse]
+  return (text) => (usual !== undefined && text === usual ? undefined : read(text))
+}
+
+/** Throws INPUT_INVALID. */
+export function textOfFile({ cwd }: CliContext, file: string, problem: string): Promise<string> {
+  return readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
+    throw invalid(problem, { file }, cause)
+  })
+}
+
+/** Throws INPUT_INVALID for a file that exists or cannot be written. */
+export async function writing(file: string, ifExists: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (cause) {
+    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    throw invalid(exists ? ifExists : 'The file cannot be written.', { file }, cause)
+  }
 }

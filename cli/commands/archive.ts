@@ -10,7 +10,7 @@ import { readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { invalid, numberWithin, parse, utcDay } from '../arguments/options.ts'
-import { layoutOf, render } from '../output/layout.ts'
+import { widthOf, render } from '../output/layout.ts'
 import { facts } from '../output/output.ts'
 import { print, printError } from '../output/print.ts'
 
@@ -85,7 +85,7 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
         const done = outcome(await pass(client, store, from))
         from = undefined
         if (globals.json) print(context, globals, done)
-        else context.stderr.write(`${render(done.text, layoutOf(context, globals))}\n`)
+        else context.stderr.write(`${render(done.text, widthOf(context, globals))}\n`)
       } catch (error) {
         // The next pass repeats it; its work so far is kept.
         printError(context, globals, error)

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { createKeyRing } from '../../operations/access/key-ring.ts'
 import { openCodecServer } from '../../operations/codec/server.ts'
 import { accessSource } from '../../config/data-folder.ts'
@@ -7,9 +6,10 @@ import type { IssuedToken } from '../../domain/settings/settings.ts'
 import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
+import { pause } from '../../runtime/wait.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
-import { invalid } from '../arguments/options.ts'
+import { invalid, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 /** ms: the longest until a revoked token is refused. */
@@ -67,13 +67,8 @@ function keepTokens(
         if (!warned) logger.warn('the list of revoked tokens cannot be read', { ...problemOf(error) })
         warned = true
       }
-      await sleep(known ? everyMs : firstEveryMs, undefined, { signal: stopping }).catch(() => {})
+      await pause(known ? everyMs : firstEveryMs, stopping)
     }
   }
   return { current: () => known, ended: keep() }
-}
-
-function portOf(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
 }

@@ -1,7 +1,7 @@
 import { configJsonSchema } from '../../config/schema/json-schema.ts'
 import type { CommandSpec } from '../command.ts'
 import { facts, verbatim } from '../output/output.ts'
-import { temporalText } from '../output/temporal-text.ts'
+import { temporalText } from '../doctor/temporal.ts'
 
 export const configCommand: CommandSpec = {
   description: 'The config file.',

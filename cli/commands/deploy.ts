@@ -1,11 +1,10 @@
-import { InvalidArgumentError, Option } from 'commander'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../../config/schema/schema.ts'
 import { describeDeployment, type DeploymentStatus, promoteVersion } from '../../temporal/client/connection/deployments.ts'
+import { pause } from '../../runtime/wait.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { orderText } from '../orders.ts'
-import { invalid, type Reasoned, withReason } from '../arguments/options.ts'
+import { invalid, numberWithin, type Reasoned, withReason } from '../arguments/options.ts'
 import { list, type Text } from '../output/output.ts'
 
 /** ms. */
@@ -16,7 +15,7 @@ interface Promote extends Reasoned {
   readonly ignoreMissingQueues?: true
 }
 
-const everything = {} as const
+const percent = numberWithin(0, 100, 'It must be a whole number from 0 to 100')
 
 export const deployCommand: CommandSpec = {
   description: 'Versions of the workers of a fleet (worker.deployment in the config), and the work of each.',
@@ -25,7 +24,7 @@ export const deployCommand: CommandSpec = {
       description: 'Each version, and its share of new work.',
       examples: ['portage deploy status --json'],
       run: async ({ withTemporal }: Call) => {
-        const status = await withTemporal((client, config) => describeDeployment(client, nameOf(config)))
+        const status = await withTemporal((client, config) => describeDeployment(client, deploymentOf(config).name))
         return { json: status, text: statusText(status) }
       },
     },
@@ -33,13 +32,13 @@ export const deployCommand: CommandSpec = {
       ...orderText('deploy promote'),
       options: (command) =>
         withReason(command.argument('[build-id]', 'the version; absent: that of the config'))
-          .addOption(new Option('--ramp <percent>', 'only this share of new work, 0 to 100').argParser(percent))
+          .option('--ramp <percent>', 'only this share of new work, 0 to 100', percent)
           .option('--ignore-missing-queues', 'even if no worker of this version serves a queue that the current one serves'),
       run: async (call: Call<Promote>, given?: string) =>
         call.withOrder(async (client, config, allow) => {
-          const deploymentName = nameOf(config)
-          const buildId = given ?? buildIdOf(config)
-          const { by, reason } = allow(everything)
+          const { name: deploymentName, buildId: configured } = deploymentOf(config)
+          const buildId = given ?? configured
+          const { by, reason } = allow({})
           const { ramp, ignoreMissingQueues } = call.options
           await promoteVersion(client, { deploymentName, buildId, percent: ramp, ignoreMissingQueues, by: `${by}: ${reason}` })
           const status = await describeDeployment(client, deploymentName)
@@ -58,15 +57,17 @@ export const deployCommand: CommandSpec = {
       run: async ({ withTemporal, options, context }: Call<{ wait?: true }>, given?: string) =>
         withInterrupt(context, (stopping) =>
           withTemporal(async (client, config) => {
-            const [name, buildId] = [nameOf(config), given ?? buildIdOf(config)]
-            const read = async () => (await describeDeployment(client, name)).versions.find((one) => one.buildId === buildId)?.status
+            const { name, buildId: configured } = deploymentOf(config)
+            const buildId = given ?? configured
+            const read = async () =>
+              (await describeDeployment(client, name)).versions.find((one) => one.buildId === buildId)?.status ?? 'unknown'
             let status = await read()
             while (options.wait && status !== 'drained' && !stopping.aborted) {
-              await delay(pollMs, undefined, { signal: stopping }).catch(() => {})
+              await pause(pollMs, stopping)
               status = await read()
             }
             const drained = status === 'drained'
-            return { json: { buildId, drained, status: status ?? 'unknown' }, text: `${buildId}: ${status ?? 'unknown'}`, failed: !drained }
+            return { json: { buildId, drained, status }, text: `${buildId}: ${status}`, failed: !drained }
           }),
         ),
     },
@@ -74,25 +75,15 @@ export const deployCommand: CommandSpec = {
 }
 
 function statusText({ deploymentName, current, ramping, versions }: DeploymentStatus): Text {
-  const rows = versions.map(({ buildId, status, createdAt }) => [buildId, status, createdAt])
+  const rows = versions.map(({ buildId, status, createdAt }) => ({ version: buildId, status, since: createdAt }))
   const share = ramping ? `, ${ramping.percent} % to ${ramping.buildId}` : ''
   return [
     `deployment ${deploymentName}: new work goes to ${current ?? 'workers without a version'}${share}`,
-    list('none of its workers has polled yet', ['version', 'status', 'since'], rows),
+    list('none of its workers has polled yet', rows),
   ]
 }
 
-function nameOf({ worker: { deployment } }: Config): string {
+function deploymentOf({ worker: { deployment } }: Config) {
   if (!deployment) throw invalid('The config has no worker.deployment: its workers have no versions.', {})
-  return deployment.name
-}
-
-function buildIdOf({ worker: { deployment } }: Config): string {
-  return deployment?.buildId ?? ''
-}
-
-function percent(text: string): number {
-  const value = Number(text)
-  if (!/^\d{1,3}$/.test(text) || value > 100) throw new InvalidArgumentError('It must be a whole number from 0 to 100')
-  return value
+  return deployment
 }

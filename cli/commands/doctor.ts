@@ -1,15 +1,10 @@
 import type { Call, CommandSpec } from '../command.ts'
-import { checkAccess } from '../doctor/access.ts'
-import { checkArchive } from '../doctor/archive.ts'
+import { checkAccess, checkFiles } from '../doctor/access.ts'
+import { checkArchive, checkLanes, checkStreams } from '../doctor/streams.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
-import { checkFiles } from '../doctor/files.ts'
-import { checkLanes } from '../doctor/lanes.ts'
-import { checkNativeRoutes } from '../doctor/native.ts'
+import { checkNativeRoutes, checkServices, checkSources } from '../doctor/services.ts'
 import { checkReceivers } from '../doctor/receivers.ts'
-import { checkServices } from '../doctor/services.ts'
-import { checkSources } from '../doctor/sources.ts'
-import { checkStreams } from '../doctor/streams.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 
 const checkers = [

@@ -3,10 +3,11 @@ import { resolve } from 'node:path'
 import { Option } from 'commander'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import { configText, keystoreOf, variablesOf } from '../init/config-text.ts'
-import { ask, chainsNamed, type Choice } from '../init/choose.ts'
-import { type Network, networks, successorOf } from '../init/networks.ts'
-import { invalid } from '../arguments/options.ts'
+import { type KnownChain, knownChains, type Network, networks, successorOf } from '../init/networks.ts'
+import { collect, writing } from '../arguments/options.ts'
 import { facts, verbatim } from '../output/output.ts'
+import { createInterface } from 'node:readline'
+import type { CliContext } from '../context.ts'
 
 interface InitOptions {
   readonly network?: Network
@@ -31,7 +32,9 @@ the key of each chain; the fee of each token that is delivered.`,
     const { network, chains } = await choose(call)
     const { context, options } = call
     const file = resolve(context.cwd(), options.out)
-    await write(file, configText(network, chains), options)
+    await writing(options.out, 'The file exists already: --force overwrites it, --out names another.', () =>
+      writeFile(file, configText(network, chains), { flag: options.force ? 'w' : 'wx' }),
+    )
     const variables = variablesOf(chains)
     const next = [
       ...chains.map((chain) => `portage keystore new --out ${keystoreOf(chain)}`),
@@ -65,17 +68,56 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
   return (await ask(context, options.network)) ?? misuse('no answer')
 }
 
-/** Throws INPUT_INVALID for a file that exists or cannot be written. */
-async function write(file: string, text: string, { out, force }: InitOptions): Promise<void> {
+interface Choice {
+  readonly network: Network
+  readonly chains: readonly KnownChain[]
+}
+
+/** By name, with or without dashes, or Wormhole chain id. A string says why there is none. */
+function chainNamed(network: Network, text: string): KnownChain | string {
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
+  const known = knownChains(network)
+  const found = known.find(({ name, wormholeChainId }) => plain(name) === plain(text) || String(wormholeChainId) === text)
+  const names = known.map(({ name }) => name).join(', ')
+  return found ?? `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(text.slice(0, 40))}; there are: ${names}`
+}
+
+/** Each once, or a sentence that says why there is none. */
+function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
+  const chains = names.map((name) => chainNamed(network, name))
+  return chains.find((one) => typeof one === 'string') ?? [...new Set(chains as KnownChain[])]
+}
+
+/** Asks on the terminal, again after an invalid answer. Undefined: it was closed. */
+async function ask({ stdin, stderr }: CliContext, given: Network | undefined): Promise<Choice | undefined> {
+  const terminal = createInterface({ input: stdin, terminal: false })
+  const lines = terminal[Symbol.asyncIterator]()
+  const answer = async <Value extends object>(question: string, read: (text: string) => Value | string): Promise<Value | undefined> => {
+    for (;;) {
+      stderr.write(question)
+      const line = await lines.next()
+      if (line.done) return undefined
+      const value = read(line.value.trim())
+      if (typeof value !== 'string') return value
+      stderr.write(`${value}\n`)
+    }
+  }
   try {
-    await writeFile(file, text, { flag: force ? 'w' : 'wx' })
-  } catch (cause) {
-    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
-    const detail = exists ? 'The file exists already: --force overwrites it, --out names another.' : 'The file cannot be written.'
-    throw invalid(detail, { file: out }, cause)
+    const chosen = given ? { network: given } : await answer(`Network (${networks.join(' or ')}) [mainnet]: `, readNetwork)
+    if (!chosen) return undefined
+    const { network } = chosen
+    const known = knownChains(network).map(({ name }) => name)
+    const chains = await answer(`Chains: ${known.join(', ')}\nWhich of them, with spaces between: `, (text) => {
+      const names = text.split(/[\s,]+/).filter(Boolean)
+      return names.length === 0 ? 'Name at least one.' : chainsNamed(network, names)
+    })
+    return chains && { network, chains }
+  } finally {
+    terminal.close()
   }
 }
 
-function collect(value: string, previous: string[] = []): string[] {
-  return [...previous, value]
+function readNetwork(text: string): Pick<Choice, 'network'> | string {
+  const network = networks.find((name) => name === (text.toLowerCase() || 'mainnet'))
+  return network ? { network } : `There are ${networks.join(' and ')}.`
 }

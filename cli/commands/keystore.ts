@@ -1,11 +1,11 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { Wallet } from 'ethers'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { invalid } from '../arguments/options.ts'
+import { invalid, textOfFile, writing } from '../arguments/options.ts'
 import { facts } from '../output/output.ts'
 
 interface KeystoreOptions {
@@ -43,28 +43,21 @@ async function write({ context, options }: Call<KeystoreOptions>, privateKey: st
   const password = await readPassword(context, options)
   const wallet = walletOf(privateKey)
   const file = resolve(context.cwd(), options.out)
-  try {
+  await writing(options.out, 'The file exists already; a key is never overwritten.', async () => {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await writeFile(file, `${await wallet.encrypt(password)}\n`, { mode: 0o600, flag: 'wx' })
-  } catch (cause) {
-    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
-    const detail = exists ? 'The file exists already; a key is never overwritten.' : 'The file cannot be written.'
-    throw invalid(detail, { file: options.out }, cause)
-  }
+  })
   const address = wallet.address.toLowerCase()
   return { json: { address, file }, text: facts({ address, file }) }
 }
 
-async function readPassword({ env, cwd }: CliContext, { passwordFile: file, passwordVariable }: KeystoreOptions): Promise<string> {
+async function readPassword(context: CliContext, { passwordFile: file, passwordVariable }: KeystoreOptions): Promise<string> {
   if (file === undefined) {
-    const password = env[passwordVariable]
+    const password = context.env[passwordVariable]
     if (password) return password
     throw invalid(`The password is missing: set ${passwordVariable}, or give --password-file.`)
   }
-  const lines = await readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
-    throw invalid('The password file cannot be read.', { file }, cause)
-  })
-  const password = lines.split(/\r?\n/)[0]!
+  const [password] = (await textOfFile(context, file, 'The password file cannot be read.')).split(/\r?\n/)
   if (password) return password
   throw invalid('The first line of the password file is empty.', { file })
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { unlistedToken, type UnlistedToken } from '../../operations/access/first-token.ts'
 import { keyFile } from '../../operations/access/key-ring.ts'
 import { makeKeys, readKeys, signingKey } from '../../operations/access/keys.ts'
@@ -14,6 +14,7 @@ import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { type Role, roles } from '../../workers/roles/roles.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { type CliContext, withInterrupt } from '../context.ts'
+import { collect, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 export const runCommand: CommandSpec = {
@@ -123,16 +124,7 @@ function withAdminPort(config: Config, port = config.admin.port): Config {
   return { ...config, admin: { ...config.admin, port } }
 }
 
-function portOf(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
-}
-
 /** The runtime needs the address. */
 function toAddress(lane: string): string {
   return lane.includes(':') ? laneAddress(lane) : lane
-}
-
-function collect(value: string, previous: string[] = []): string[] {
-  return [...previous, value]
 }

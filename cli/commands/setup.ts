@@ -1,6 +1,8 @@
-import { InvalidArgumentError } from 'commander'
 import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/connection/namespace-setup.ts'
+import { numberWithin } from '../arguments/options.ts'
 import type { Call, CommandSpec } from '../command.ts'
+
+const wholeHours = numberWithin(1, 99_999, 'It must be a whole number of hours, at least 1')
 
 export const setupCommand: CommandSpec = {
   description: 'Set up the servers that Portage uses.',
@@ -44,10 +46,4 @@ function setupText({ namespace, searchAttributes: { made, present } }: Namespace
     ...(present.length > 0 ? [`search attributes that were there: ${present.join(', ')}`] : []),
   ]
   return [...lines, ...(remedy ? [`→ ${remedy}`] : [])].join('\n')
-}
-
-function wholeHours(text: string): number {
-  const hours = Number(text)
-  if (!/^\d{1,5}$/.test(text) || hours < 1) throw new InvalidArgumentError('It must be a whole number of hours, at least 1')
-  return hours
 }

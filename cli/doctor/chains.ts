@@ -1,13 +1,16 @@
 import { Interface } from 'ethers'
 import type { NodeStatus } from '../../chains/port.ts'
 import { coinOfChain } from '../../config/coins.ts'
-import type { ChainConfig, Config } from '../../config/schema/schema.ts'
+import type { ChainConfig, Config, LaneSettings } from '../../config/schema/schema.ts'
 import { amountText } from '../../domain/text/amounts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
-import { invalid } from '../arguments/options.ts'
-import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
-import { checkKey, operatorCallsFinding } from './keys.ts'
+import { chainFamilies, type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
+import { read } from '../../bridges/kit/contract-reader.ts'
+import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
+import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
+import type { SigningPolicy } from '../../chains/signing-port.ts'
+import { signingLimits } from '../../config/chains.ts'
+import { laneId } from '../../domain/lane/lane.ts'
 
 /** Every node, then contracts and lanes through the first healthy one. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
@@ -15,7 +18,6 @@ export async function checkChains({ chains }: Config): Promise<Check[]> {
   return found.flat()
 }
 
-/** @param coin symbol, where it is known */
 async function checkChain(name: string, chain: ChainConfig, coin: string | undefined): Promise<Check[]> {
   const area = `chain ${name}`
   const readers = chain.nodes.map((node, index) => {
@@ -31,12 +33,10 @@ async function checkChain(name: string, chain: ChainConfig, coin: string | undef
     )
     const reader = readers.find((one, index) => reads(one) && nodes[index]?.status !== 'fail')
     const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
-    const calls = await Promise.all(
-      chain.lanes.flatMap((lane) => {
-        const finding = operatorCallsFinding(lane)
-        return finding === undefined ? [] : [look(area, `operators' calls of ${lane.address}`, () => Promise.resolve(finding))]
-      }),
-    )
+    const calls = chain.lanes.flatMap((lane) => {
+      const finding = operatorCallsFinding(lane)
+      return finding === undefined ? [] : [checkOf(area, `operators' calls of ${lane.address}`, finding)]
+    })
     if (!reader) return [...nodes, ...keys, ...calls]
     const { contracts, wormholeChainId } = chain
     const wormhole = await Promise.all(
@@ -48,11 +48,10 @@ async function checkChain(name: string, chain: ChainConfig, coin: string | undef
         : [],
     )
     const balances = await Promise.all(
-      chain.lanes.length === 0
-        ? [look(area, 'lanes', async () => warn('no lane is configured', 'Transfers to this chain wait until there is one.'))]
-        : chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, { address, coin }))),
+      chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address, coin))),
     )
-    return [...nodes, ...wormhole, ...keys, ...calls, ...balances]
+    const noLane = checkOf(area, 'lanes', warn('no lane is configured', 'Transfers to this chain wait until there is one.'))
+    return [...nodes, ...wormhole, ...keys, ...calls, ...(chain.lanes.length === 0 ? [noLane] : balances)]
   } finally {
     for (const reader of readers) reader.close()
   }
@@ -86,50 +85,86 @@ async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): 
   return detail
 }
 
-const functions = new Interface([
-  'function chainId() view returns (uint16)',
-  'function wormhole() view returns (address)',
-  'function getCurrentGuardianSetIndex() view returns (uint32)',
-  'function getGuardianSet(uint32) view returns (tuple(address[] keys, uint32 expirationTime))',
-])
+const abi = new Interface(['function chainId() view returns (uint16)', 'function wormhole() view returns (address)'])
 
 type Contracts = NonNullable<ChainConfig['contracts']>
 
 async function checkCore(reader: Reader, { core }: Contracts, wormholeChainId: number): Promise<Finding> {
-  const chainId = Number(await read(reader, core, 'chainId'))
-  if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
-  const index = (await read(reader, core, 'getCurrentGuardianSetIndex')) as bigint
-  const [keys] = (await read(reader, core, 'getGuardianSet', [index])) as readonly [readonly string[], bigint]
+  const wrong = await wrongChainId(reader, core, wormholeChainId)
+  if (wrong) return wrong
+  const [index] = await read(reader, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex' })
+  const [{ keys }] = await read(reader, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index] })
   if (keys.length === 0) return fail(`${core}: guardian set ${index} has no keys`, 'Check contracts.core of this chain.')
   return `${core}, guardian set ${index} of ${keys.length}`
 }
 
 async function checkTokenBridge(reader: Reader, { core, tokenBridge }: Contracts, wormholeChainId: number): Promise<Finding> {
-  const chainId = Number(await read(reader, tokenBridge, 'chainId'))
-  if (chainId !== wormholeChainId) return wrongChainId(tokenBridge, chainId, wormholeChainId)
-  const itsCore = String(await read(reader, tokenBridge, 'wormhole')).toLowerCase()
+  const wrong = await wrongChainId(reader, tokenBridge, wormholeChainId)
+  if (wrong) return wrong
+  const itsCore = String(await read(reader, { abi, to: tokenBridge, method: 'wormhole' })).toLowerCase()
   if (itsCore === core) return tokenBridge
   const remedy = 'Correct contracts.core or contracts.tokenBridge of this chain.'
   return fail(`${tokenBridge} belongs to the core contract ${itsCore}`, remedy)
 }
 
-function wrongChainId(contract: string, actual: number, expected: number): Finding {
+async function wrongChainId(reader: Reader, contract: string, expected: number): Promise<Finding | undefined> {
+  const [actual] = await read(reader, { abi, to: contract, method: 'chainId' })
+  if (Number(actual) === expected) return undefined
   return fail(`${contract} belongs to Wormhole chain ${actual}, not ${expected}`, 'Correct wormholeChainId or the contract address.')
 }
 
-async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {
-  const answer = await reader.call(contract, functions.encodeFunctionData(name, args), 'latest')
-  // An address without code answers every call with empty data.
-  if (answer === '0x') throw invalid(`${contract} does not answer ${name}(): there is no such contract on this network.`)
-  return functions.decodeFunctionResult(name, answer)[0]
-}
-
-async function checkLane(
-  reader: Reader,
-  { address, coin }: { readonly address: string; readonly coin: string | undefined },
-): Promise<Finding> {
+async function checkLane(reader: Reader, address: string, coin: string | undefined): Promise<Finding> {
   const [account, hasCode] = await Promise.all([reader.account(address), reader.hasCode(address)])
   const detail = `balance ${amountText(account.balance, coin)}, nonce ${account.latestNonce}`
   if (account.balance === '0') return fail(detail, 'Send it the native coin of this chain: it pays the gas.')
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
+}
+
+/** Signs a no-op that is never sent: an existing key may refuse. Throws what opening and signing throw. */
+export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
+  const { address, signer: spec } = lane
+  if (!spec) return 'not on this machine'
+  const policy = { ...noopsOnly, limits: signingLimits(chain), lane: laneId(chain.family, chain.networkId, address) }
+  const signer = await chainFamilies[chain.family].createSigner(spec, address, policy)
+  // Nonce 0 at 1 wei per gas: no node takes it. The signed bytes never leave this function.
+  const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
+  await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
+  return keyFindings[spec.kind]
+}
+
+export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
+  calls: {},
+  operatorCalls: {},
+  coinPayees: [],
+  tokens: [],
+  tokenPayees: [],
+  proveCall: () => Promise.resolve(),
+  dataFee: () => Promise.resolve('0'),
+  fieldOf: (what) => what,
+}
+
+/** `0x` and 8 digits. */
+const selectorLength = 10
+
+/** Signed for operators without a proof. Undefined: none. */
+export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
+  const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
+  const open = calls.filter(({ start }) => start.length === selectorLength)
+  if (calls.length === 0) return undefined
+  if (open.length === 0) return `${calls.length}, each with its first arguments`
+  const named = open.map(({ contract, start }) => `${start} of ${contract}`).join(', ')
+  return warn(
+    `with any arguments: ${named}; nothing proves them, and any user who reaches Temporal can have them signed`,
+    'List the first arguments after the selector, as far as they never change (docs/operate/signers.md), or remove unused calls.',
+  )
+}
+
+const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
+  keystore: 'the keystore opens, belongs to this address, and signs',
+  remote: 'the remote signer answers, has the key of this address, and signs',
+  'aws-kms': 'AWS KMS answers, its key belongs to this address, and signs',
+  environment: warn(
+    'the key is in an environment variable; it signs',
+    'For anything of value: portage keystore import, a remote signer or AWS KMS.',
+  ),
 }

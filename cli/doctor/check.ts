@@ -1,5 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { within } from '../../runtime/wait.ts'
 import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { redactText } from '../../observability/redact.ts'
 
 export interface Check {
@@ -22,14 +25,30 @@ export function warn(detail: string, remedy: string): Finding {
 
 export const checkTimeoutMs = 10_000
 
+export function checkOf(area: string, name: string, finding: Finding): Check {
+  return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
+}
+
+/** Nothing without Temporal: checkTemporal reports that. */
+export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClient) => Promise<Check[]>): Promise<Check[]> {
+  return withTemporalClient(temporal, use).catch(() => [])
+}
+
+/** The answer, or its error if it has this code. No failure: the doctor often runs before the workers. */
+export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof RelayerError && codes.includes(error.code)) return error
+    throw error
+  })
+}
+
 /** An error or a timeout is a failed check with a remedy. */
-export async function look(area: string, name: string, at: () => Promise<Finding>): Promise<Check> {
+export async function look(area: string, name: string, at: () => Finding | Promise<Finding>): Promise<Check> {
   try {
-    const late = delay(checkTimeoutMs, undefined, { ref: false }).then(() => {
+    const late = () => {
       throw new Error(`no answer within ${checkTimeoutMs / 1000} s`)
-    })
-    const finding = await Promise.race([at(), late])
-    return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
+    }
+    return checkOf(area, name, await within(checkTimeoutMs, Promise.resolve().then(at), late))
   } catch (thrown) {
     const error = toRelayerError(thrown)
     const { title, about } = error

@@ -8,12 +8,11 @@ import type { Receiver } from '../../domain/notification/notification.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { listReceivers, type ReceiverReport } from '../../operations/notifications/receiver-report.ts'
 import { checkedSecret, sendNotification } from '../../operations/notifications/send.ts'
-import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
-import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
+import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, look, warn } from './check.ts'
 
 type Configured = Config['notifications'][number]
 
-export interface ReceiverChecks {
+interface ReceiverChecks {
   readonly env: NodeJS.ProcessEnv
   /** A signed notification.test. Otherwise a connection is only opened and closed. */
   readonly sendTest: boolean
@@ -23,21 +22,22 @@ export interface ReceiverChecks {
 export async function checkReceivers(config: Config, temporal: TemporalAccess, { env, sendTest }: ReceiverChecks): Promise<Check[]> {
   const { notifications } = config
   if (notifications.length === 0) return []
-  const progress = withTemporalClient(temporal, async (client) =>
-    (await listReceivers(client, notifications)).map((report) => checkOf(report.name, 'progress', progressFinding(report))),
-  ).catch(() => [])
+  const progress = ifReachable(temporal, async (client) =>
+    (await listReceivers(client, notifications)).map((report) => checkOf(areaOf(report.name), 'progress', progressFinding(report))),
+  )
   const here = await Promise.all(notifications.map((one) => checkHere(one, env, sendTest)))
   return [...here.flat(), ...(await progress)]
 }
 
 async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTest: boolean): Promise<Check[]> {
   const { name, secrets, url } = configured
-  const reached = look(areaOf(name), 'url', () => reach(new URL(url)))
-  const found = secrets.map((secret, index) => checkOf(name, secretName(secret, index), secretFinding(configured, secret, env)))
+  const area = areaOf(name)
+  const reached = look(area, 'url', () => reach(new URL(url)))
+  const found = secrets.map((secret, index) => checkOf(area, secretName(secret, index), secretFinding(configured, secret, env)))
   const checks = [await reached, ...found]
   if (!sendTest) return checks
   const isReady = found.every(({ status }) => status === 'ok')
-  const test = look(areaOf(name), 'test', async () => {
+  const test = look(area, 'test', async () => {
     const receiver = isReady ? receiversOf({ notifications: [configured] }, env).get(name) : undefined
     return receiver ? testFinding(receiver) : warn('not sent: its secrets are not all here', `portage notifications test ${name}`)
   })
@@ -46,11 +46,6 @@ async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTes
 
 function areaOf(receiver: string): string {
   return `receiver ${receiver}`
-}
-
-function checkOf(receiver: string, name: string, finding: Finding): Check {
-  const area = areaOf(receiver)
-  return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
 /** Checks the certificate for https. Sends no request. */

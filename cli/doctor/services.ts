@@ -2,7 +2,16 @@ import { Client, credentials } from '@grpc/grpc-js'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
+import { withChains } from '../arguments/subjects.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
+import { createInboundLimits } from '../../bridges/native-bridge/inbound-limits.ts'
+import { highestNonce } from '../../bridges/native-bridge/streams.ts'
+import { chainOf } from '../../config/chains.ts'
+import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
+import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
+import { sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
+import type { EmitterWithoutNode } from '../../bridges/wormhole-token-bridge/streams.ts'
+import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 
 export async function checkServices({ bridges, chains }: Config): Promise<Check[]> {
   const wormhole = bridges['wormhole-token-bridge']
@@ -10,7 +19,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   const area = 'bridge wormhole-token-bridge'
   const { spy, guardianApis, wormholescanApis } = wormhole
   return Promise.all([
-    ...Object.keys(chains).map((chain) => look(area, `fees of ${chain}`, () => Promise.resolve(feesFinding(chain, wormhole)))),
+    ...Object.keys(chains).map((chain) => look(area, `fees of ${chain}`, () => feesFinding(chain, wormhole))),
     ...(spy ? [look(area, `spy ${spy.address}`, () => reachSpy(spy.address))] : []),
     ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, 'v1/signed_vaa', 'guardianApis'))),
     ...wormholescanApis.map((url) => look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, 'api/v1/vaas', 'wormholescanApis'))),
@@ -55,4 +64,78 @@ async function reachApi(url: string, route: string, field: string): Promise<Find
   } catch {
     return fail('does not answer', remedy)
   }
+}
+
+type Route = NativeBridgeConfig['routes'][number]
+
+/** Each direction: both contracts, pause and budget of the target, and the role of the lanes. */
+export async function checkNativeRoutes(config: Config): Promise<Check[]> {
+  return withChains(config, async (readers) => {
+    const checkRoute = (route: Route): Promise<Check[]> => {
+      const { source, target } = route
+      const check = (name: string, reader: Reader, ask: () => Promise<Finding>) =>
+        look(`route ${source} → ${target}`, name, () => reader.connect().then(ask))
+      const [from, to] = [readers.get(source)!, readers.get(target)!]
+      return Promise.all([
+        check('source contract', from, () => checkSource(from, route)),
+        check('target contract', to, () => checkTarget(to, route)),
+        ...chainOf(config, target).lanes.map(({ address }) => check(`role of ${address}`, to, () => checkRole(to, route, address))),
+      ])
+    }
+    return (await Promise.all((config.bridges['native-bridge']?.routes ?? []).map(checkRoute))).flat()
+  })
+}
+
+async function checkSource(reader: Reader, { sourceContract }: Route): Promise<Finding> {
+  if (!(await reader.hasCode(sourceContract))) return noCode(sourceContract, 'sourceContract')
+  const highest = await highestNonce(reader, sourceContract, { at: 'latest' })
+  return `${sourceContract}, ${highest} transfer${highest === 1n ? '' : 's'} so far`
+}
+
+async function checkTarget(reader: Reader, { targetContract }: Route): Promise<Finding> {
+  if (!(await reader.hasCode(targetContract))) return noCode(targetContract, 'targetContract')
+  const { paused, used, cap } = await createInboundLimits(reader, targetContract).read(targetContract)
+  const detail = `${targetContract}, ${used} of ${cap} accepted today`
+  if (paused) return warn(`${detail}; it is paused`, 'None needed: transfers wait until its owner resumes it.')
+  const fund = 'The owner of the bridge must fund its insurance fund, or correct its risk denominator.'
+  if (cap <= 1n) return fail(`${detail}: nothing is accepted`, fund)
+  return used + 1n >= cap ? warn(`${detail}: it is spent`, 'None needed: it renews at midnight UTC.') : detail
+}
+
+async function checkRole(reader: Reader, { targetContract }: Route, address: string): Promise<Finding> {
+  if (await createInboundLimits(reader, targetContract).mayComplete(address)) return 'has RELAYER_ROLE'
+  const grant =
+    'The admin of the bridge must grant it: grantRole(keccak256("RELAYER_ROLE"), the address). Until then its lane completes nothing.'
+  return fail(`has no RELAYER_ROLE of ${targetContract}`, grant)
+}
+
+function noCode(contract: string, field: 'sourceContract' | 'targetContract'): Finding {
+  return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
+}
+
+/** Whether each target's token bridge has registered the sources without a node: it rejects others. */
+export async function checkSources(config: Config): Promise<Check[]> {
+  const sources = sourcesWithoutNode(config)
+  if (sources.length === 0) return []
+  return withChains(config, (readers) => {
+    const check = (name: string, reader: Reader) =>
+      reader.connect().then(() => checkRegistered(reader, config.chains[name]?.contracts?.tokenBridge ?? '', sources))
+    return Promise.all([...readers].map(([name, reader]) => look(`chain ${name}`, 'sources without a node', () => check(name, reader))))
+  })
+}
+
+export async function checkRegistered(
+  reader: Pick<Reader, 'name' | 'call'>,
+  tokenBridge: string,
+  sources: readonly EmitterWithoutNode[],
+): Promise<Finding> {
+  const { emitter: registered } = createTokenBridgeReads(reader, tokenBridge)
+  const found = await Promise.all(sources.map(async (one) => ({ ...one, registered: await registered(one.emitterChain) })))
+  const titles = (some: typeof found) => some.map(({ sourceChain }) => sourceTitle(sourceChain)).join(', ')
+  const others = found.filter((one) => one.registered !== one.emitter && one.registered !== unregistered)
+  const none = found.filter((one) => one.registered === unregistered)
+  const detail = `${found.length - others.length - none.length} of ${found.length} are registered${none.length > 0 ? `; none for ${titles(none)}` : ''}`
+  if (others.length === 0) return detail
+  const remedy = 'Their transfers are refused here (EMITTER_UNKNOWN): correct everySource or emitters of bridges.wormhole-token-bridge.'
+  return warn(`${detail}; another emitter than the config for ${titles(others)}`, remedy)
 }

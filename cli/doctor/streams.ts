@@ -8,18 +8,23 @@ import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { ignoredChanges } from '../../intake/streams/config-changes.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
-import { createConfiguredChain } from '../../chains/registry.ts'
 import { maxOpenText } from '../output/stream-text.ts'
-import { type Check, type Finding, look, warn } from './check.ts'
+import { withChains } from '../arguments/subjects.ts'
+import { type Check, checkOf, fail, type Finding, ifReachable, look, orError, warn } from './check.ts'
+import { lanesOf } from '../../config/chains.ts'
+import { kept } from '../../domain/lane/entries.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
+import { readLane } from '../../temporal/client/lanes/lanes.ts'
+import { createArchiveStore } from '../../operations/archive/create-store.ts'
+import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
+import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 
-/** Whether each stream runs with the values of the config. Nothing without Temporal: checkTemporal reports that. */
+/** Whether each stream runs with the values of the config. */
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
-  // Never connected: only the config of a source is read.
-  const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
-  const sources = [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources)
-  return withTemporalClient(temporal, async (client) => {
+  // Not connected: only the config of a source is read.
+  const sources = await withChains(config, (chains) => [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources))
+  return ifReachable(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
     const all = [...own, ...(await checkWithoutSource(client, sources))]
     // Most have no message: only those that need attention get a line.
@@ -27,9 +32,9 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
     const some = all.filter(isQuiet).length
     const detail = `of ${some} of them the streams run, or begin with the first message`
-    const summary: Check[] = some === 0 ? [] : [{ area: 'streams', name: 'sources without a node', status: 'ok', detail }]
+    const summary = some === 0 ? [] : [checkOf('streams', 'sources without a node', detail)]
     return [...all.filter((check) => !isQuiet(check)), ...summary]
-  }).catch(() => [])
+  })
 }
 
 async function checkWithoutSource(client: TemporalClient, sources: readonly Source[]): Promise<Check[]> {
@@ -38,18 +43,13 @@ async function checkWithoutSource(client: TemporalClient, sources: readonly Sour
   return others.toSorted().map((stream) => {
     const [, end = ''] = commandsOf('STREAM_WITHOUT_SOURCE', { stream })
     const remedy = `If the source is wanted, add it to the config again. If not: ${end}`
-    const detail = 'runs, and the config has no source for it: no process feeds it'
-    return { area: 'streams', name: printable(stream), status: 'warn', detail, remedy } as const
+    return checkOf('streams', printable(stream), warn('runs, and the config has no source for it: no process feeds it', remedy))
   })
 }
 
 async function checkStream(client: TemporalClient, source: Source): Promise<Finding> {
   const { config } = source
-  const state = await queryStream(client, config.stream).catch((error: unknown) => {
-    if (error instanceof RelayerError && error.code === 'STREAM_UNREACHABLE') return error
-    throw error
-  })
-  // No failure: the doctor often runs before the workers.
+  const state = await orError(queryStream(client, config.stream), 'STREAM_UNREACHABLE')
   if (state instanceof RelayerError) return warn('exists, and does not answer', state.remedy)
   if (!state) return `has not begun; at most ${config.maxOpen} transfers under way`
   const detail = `runs; ${maxOpenText(viewStream(state).maxOpen)}`
@@ -57,4 +57,43 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
   if (!late) return detail
   const { field, began, configured, remedy } = late
   return warn(`${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`, remedy)
+}
+
+/** Share of the limit. */
+const nearLimit = 0.8
+
+/** Nonces that ledgers keep until final. */
+export async function checkLanes(config: Config, temporal: TemporalAccess): Promise<Check[]> {
+  return ifReachable(temporal, (client) => Promise.all(lanesOf(config).map(({ id }) => look('ledgers', id, () => checkLane(client, id)))))
+}
+
+async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding> {
+  const state = await orError(readLane(client, lane), 'LANE_UNREACHABLE', 'LANE_NOT_FOUND')
+  if (state instanceof RelayerError) {
+    return state.code === 'LANE_NOT_FOUND' ? 'has not begun' : warn('exists, and does not answer', state.remedy)
+  }
+  const { kept: now, keptLimit } = kept(state)
+  const detail = `keeps ${now} nonces until they are final, at most ${keptLimit}`
+  if (now < keptLimit * nearLimit) return detail
+  const more = 'If it is only slow, give the chain more lanes: then each keeps fewer.'
+  return warn(detail, `Check whether finality advances (portage node list). ${more}`)
+}
+
+/** Whether the archive keeps up with Temporal's retention. */
+export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
+  if (!archive) return []
+  return ifReachable(temporal, async (client) => [
+    await look('archive', archive.kind === 's3' ? `bucket ${archive.bucket}` : archive.path, async () => {
+      const [progress, retention] = await Promise.all([readProgress(createArchiveStore(archive)), retentionHours(client)])
+      return findingOf(freshnessOf(progress, retention, Date.now()))
+    }),
+  ])
+}
+
+function findingOf({ through, behindHours, retentionHours: retention, state }: Freshness): Finding {
+  const said = through === undefined ? 'nothing is archived yet' : `has all transfers that closed before ${through}, ${behindHours} h ago`
+  const text = `${said}; Temporal keeps closed workflows ${retention} h`
+  if (state === 'fresh') return text
+  const remedy = 'portage archive run, by cron or a CronJob; or a longer retention'
+  return state === 'late' ? warn(text, remedy) : fail(`${text}: records of closed transfers may be lost`, remedy)
 }

@@ -7,16 +7,15 @@ import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { connectionExposure, payloadExposure } from '../../temporal/client/connection/exposure.ts'
 import { probeTemporal } from '../../temporal/client/connection/probe.ts'
 import { readPayloadKeys } from '../../temporal/encryption/keys.ts'
-import { settingText } from '../output/temporal-text.ts'
-import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 
 const area = 'temporal'
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
 /** Server, namespace, search attributes: each only if the one before passed. */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
-  const reached = await look(area, 'access', () => Promise.resolve(checkAccess(temporal)))
-  const payloads = await look(area, 'payloads', () => Promise.resolve(checkPayloads(temporal)))
+  const reached = await look(area, 'access', () => accessFinding(temporal))
+  const payloads = await look(area, 'payloads', () => checkPayloads(temporal))
   return [reached, payloads, ...(await checkServer(temporal))]
 }
 
@@ -32,7 +31,7 @@ function checkPayloads(temporal: ResolvedTemporal): Finding {
   return open ? warn(open.what, open.remedy) : 'not encrypted; Temporal is on this machine'
 }
 
-function checkAccess(temporal: ResolvedTemporal): Finding {
+function accessFinding(temporal: ResolvedTemporal): Finding {
   const settings = temporal.settings.map((setting) => `${setting.name} ${settingText(setting)}`).join(', ')
   const open = connectionExposure(temporal)
   return open ? warn(`${settings}; ${open.what}`, open.remedy) : settings
@@ -63,13 +62,9 @@ async function checkNamespace(server: ServerInfo, namespace: string): Promise<Fi
 }
 
 async function checkPermission(temporal: TemporalAccess): Promise<Finding> {
-  try {
-    await probeTemporal(temporal, { writes: true, timeoutMs: checkTimeoutMs / 2 })
-    return 'can read and write'
-  } catch (error) {
-    if (!(error instanceof RelayerError) || error.code !== 'TEMPORAL_PERMISSION') throw error
-    return warn('can read, and not write: neither orders nor workers are possible with this API key or certificate', error.remedy)
-  }
+  const refused = await orError(probeTemporal(temporal, { writes: true, timeoutMs: checkTimeoutMs / 2 }), 'TEMPORAL_PERMISSION')
+  if (!(refused instanceof RelayerError)) return 'can read and write'
+  return warn('can read, and not write: neither orders nor workers are possible with this API key or certificate', refused.remedy)
 }
 
 async function checkAttributes(server: ServerInfo): Promise<Finding> {
@@ -78,4 +73,14 @@ async function checkAttributes(server: ServerInfo): Promise<Finding> {
   if (!missing) return warn('the server does not list them', `They must exist, of the type Keyword: ${names.join(', ')}.`)
   if (missing.length === 0) return names.join(', ')
   return fail(`missing: ${missing.join(', ')}`, 'portage setup temporal')
+}
+
+/** With its source; without secrets. */
+export function temporalText(settings: ResolvedTemporal['settings']): Record<string, string> {
+  return Object.fromEntries(settings.map((setting) => [`temporal ${setting.name}`, settingText(setting)]))
+}
+
+/** `127.0.0.1:7233 (the config file)`; a secret: `from TEMPORAL_API_KEY`. */
+function settingText({ value, from }: ResolvedTemporal['settings'][number]): string {
+  return value === undefined ? `from ${from}` : `${value} (${from})`
 }

@@ -1,5 +1,4 @@
-import { adviceOf, type ChainAdvice } from './finality.ts'
-import type { KnownChain, Network } from './networks.ts'
+import { adviceOf, type ChainAdvice, type KnownChain, type Network } from './networks.ts'
 
 /** Environment variable → its meaning. */
 export type Variables = Readonly<Record<string, string>>

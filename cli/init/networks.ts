@@ -50,3 +50,37 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>): KnownChain
     ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }
 }
+
+/** Finality, fee model and block time of a chain, and their source. */
+export interface ChainAdvice {
+  readonly finality: { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
+  readonly feeModel?: 'op-stack' | 'arbitrum'
+  readonly blockTimeMs?: number
+  readonly source: string
+}
+
+const tagged = { finality: { kind: 'tag' }, source: 'chainlink-evm: finality tag on' } as const
+const ethereum: ChainAdvice = { ...tagged, blockTimeMs: 12_000 }
+const arbitrum: ChainAdvice = { ...tagged, feeModel: 'arbitrum' }
+const opStack: ChainAdvice = { ...tagged, feeModel: 'op-stack', source: 'chainlink-evm: finality tag on; 13 to 15 minutes' }
+const polygon: ChainAdvice = { finality: { kind: 'depth', blocks: 500 }, source: 'chainlink-evm: depth 500, tag off' }
+const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "chainlink's older defaults: 50" }
+const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
+
+/** By EIP-155 chain id, from docs/operate/chains.md ("Finality"). Test networks have their main network's advice. */
+const advised: Readonly<Record<number, ChainAdvice>> = {
+  ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
+  ...{ 42161: arbitrum, 421614: arbitrum },
+  ...{ 10: opStack, 11155420: opStack, 8453: opStack, 84532: opStack },
+  ...{ 137: polygon, 80002: polygon },
+  ...{ 56: bsc, 97: bsc },
+  ...{ 43114: avalanche, 43113: avalanche },
+}
+
+/** Other chains get the tag of the node, which is never too early. */
+export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
+  const known = advised[networkId]
+  if (known) return known
+  const sdk = finalityBlocks === undefined ? '' : `; the Wormhole SDK counts ${finalityBlocks} blocks`
+  return { finality: { kind: 'tag' }, source: `not known here: the tag of the node, if it has one, else a depth${sdk}` }
+}

@@ -1,12 +1,7 @@
 import stringWidth from 'string-width'
 import { harmless } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import type { Cell, Facts, Heading, Part, Table, Text } from './output.ts'
-
-/** Without a width, texts are shown whole, one row per line. */
-export interface Layout {
-  readonly width?: number
-}
+import { type Cell, type Facts, facts, type Part, type Table, type Text } from './output.ts'
 
 /** Columns, where the terminal does not say. */
 const usualWidth = 80
@@ -15,83 +10,69 @@ const leastWidth = 40
 const leastColumn = 10
 const gap = 2
 
-/** All of a terminal, 80 columns elsewhere, no bounds with --wide. */
-export function layoutOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<GlobalOptions, 'wide'>): Layout {
-  if (wide) return {}
-  return { width: Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth) }
+/** Columns: all of a terminal, 80 elsewhere. Undefined with --wide: texts are shown whole, one row per line. */
+type Width = number | undefined
+
+export function widthOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<GlobalOptions, 'wide'>): Width {
+  return wide ? undefined : Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth)
 }
 
 /** Lines for a terminal. Texts of strangers cannot steer it. */
-export function render(text: Text, layout: Layout): string {
+export function render(text: Text, width: Width): string {
   const parts = Array.isArray(text) ? (text as readonly Part[]) : [text as Part]
-  return parts.map((part) => renderPart(part, layout)).join('\n\n')
+  return parts.map((part) => renderPart(part, width)).join('\n\n')
 }
 
-function renderPart(part: Part, layout: Layout): string {
+function renderPart(part: Part, width: Width): string {
   if (typeof part === 'string')
     return part
       .split('\n')
-      .flatMap((line) => wrapProse(harmless(line), layout))
+      .flatMap((line) => wrapProse(harmless(line), width))
       .join('\n')
   switch (part.kind) {
     case 'verbatim':
       return part.text.split('\n').map(harmless).join('\n')
     case 'facts':
-      return renderFacts(part, layout)
+      return renderFacts(part, width)
     case 'table':
-      return renderTable(part, layout)
+      return renderTable(part, width)
   }
 }
 
-function renderFacts({ values }: Facts, layout: Layout): string {
-  const rows = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, cellText(value, layout)] as const]))
+function renderFacts({ values }: Facts, width: Width): string {
+  const rows = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, cellText(value, width)] as const]))
   const column = Math.max(0, ...rows.map(([name]) => name.length)) + gap
-  return rows.map(([name, value]) => hanging(name, value, column, layout)).join('\n')
+  return rows.map(([name, value]) => hanging(name, value, column, width)).join('\n')
 }
 
 /** A value without spaces that does not fit next to its name begins on a line of its own. */
-function hanging(name: string, value: string, column: number, { width }: Layout): string {
+function hanging(name: string, value: string, column: number, width: Width): string {
   const first = name.padEnd(column)
   if (width === undefined || column + stringWidth(value) <= width) return `${first}${value}`.trimEnd()
   const lines = wrap(value, Math.max(leastColumn, width - column))
   const fits = lines.every((line) => column + stringWidth(line) <= width)
   if (!fits) return [name, ...wrap(value, width - gap).map((line) => `${' '.repeat(gap)}${line}`)].join('\n')
-  return [`${first}${lines[0] ?? ''}`, ...lines.slice(1).map((line) => `${' '.repeat(column)}${line}`)].join('\n')
+  return lines.map((line, index) => `${index === 0 ? first : ' '.repeat(column)}${line}`).join('\n')
 }
 
 /** Wraps cells that do not fit; else each row becomes a list of facts. */
-function renderTable({ headings, rows }: Table, layout: Layout): string {
-  const { width } = layout
-  const shown = headings.flatMap((heading, index) =>
-    width !== undefined && typeof heading !== 'string' && 'wide' in heading ? [] : [index],
-  )
-  const names = shown.map((index) => nameOf(headings[index], layout))
-  const lines = rows.map((cells) => shown.map((index) => cellText(cells[index], layout)))
+function renderTable({ rows, wide, short }: Table, width: Width): string {
+  const shown = Object.keys(rows[0] ?? {}).filter((name) => width === undefined || !wide.includes(name))
+  const names = shown.map((name) => (width === undefined ? name : (short[name] ?? name)))
+  const lines = rows.map((row) => shown.map((name) => cellText(row[name], width)))
   const natural = names.map((name, column) => Math.max(stringWidth(name), ...lines.map((cells) => stringWidth(cells[column] ?? ''))))
-  const widths = width === undefined ? natural : narrowed(names, lines, natural, width)
-  if (!widths) return lines.map((cells) => renderFacts({ kind: 'facts', values: named(names, cells) }, layout)).join('\n\n')
-  return [names, ...lines].map((cells) => renderRow(cells, widths)).join('\n')
-}
-
-function nameOf(heading: Heading = '', { width }: Layout): string {
-  if (typeof heading === 'string') return heading
-  return width !== undefined && 'short' in heading ? heading.short : heading.name
-}
-
-function named(names: readonly string[], cells: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name, column) => (cells[column] === '-' ? [] : [[name, cells[column] ?? '']])))
+  const widths = width === undefined ? natural : narrowed([names, ...lines], natural, width)
+  if (widths) return [names, ...lines].map((cells) => renderRow(cells, widths)).join('\n')
+  const named = (cells: readonly string[]) =>
+    Object.fromEntries(names.map((name, column) => [name, cells[column]]).filter(([, cell]) => cell !== '-'))
+  return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
 /** Narrows the widest columns of words first. Undefined: none fit. */
-function narrowed(
-  names: readonly string[],
-  lines: readonly (readonly string[])[],
-  natural: readonly number[],
-  width: number,
-): number[] | undefined {
+function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
-    const words = [names[column] ?? '', ...lines.map((cells) => cells[column] ?? '')].flatMap((cell) => cell.split(' '))
+    const words = lines.flatMap((cells) => (cells[column] ?? '').split(' '))
     return Math.min(whole, Math.max(leastColumn, ...words.map((word) => stringWidth(word))))
   })
   const widths = [...natural]
@@ -104,9 +85,8 @@ function narrowed(
 }
 
 function renderRow(cells: readonly string[], widths: readonly number[]): string {
-  const columns = cells.map((cell, column) =>
-    stringWidth(cell) <= (widths[column] ?? 0) ? [cell] : wrap(cell, widths[column] ?? leastColumn),
-  )
+  const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - stringWidth(text)))
+  const columns = cells.map((cell, column) => wrap(cell, widths[column] ?? leastColumn))
   const height = Math.max(1, ...columns.map((column) => column.length))
   const lines = Array.from({ length: height }, (_, line) =>
     columns.map((column, index) => padded(column[line] ?? '', widths[index] ?? 0)).join(' '.repeat(gap)),
@@ -114,57 +94,52 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-function padded(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - stringWidth(text)))
-}
-
 /** One line: a stranger's text cannot look like another row. */
-function cellText(cell: Cell, { width }: Layout): string {
+function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
 /** Breaks a word that is wider than a line. */
 export function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ').flatMap((whole) => pieces(whole, width))) {
-    const longer = line === '' ? word : `${line} ${word}`
-    if (stringWidth(longer) <= width) line = longer
-    else {
-      lines.push(line)
-      line = word
-    }
-  }
-  return [...lines, line]
+  return stringWidth(text) <= width
+    ? [text]
+    : filled(
+        text.split(' ').flatMap((word) => pieces(word, width)),
+        width,
+      )
 }
 
 function pieces(word: string, width: number): string[] {
   if (stringWidth(word) <= width) return [word]
-  const found: string[] = []
-  let piece = ''
-  for (const sign of word) {
-    if (stringWidth(piece + sign) > width && piece !== '') {
-      found.push(piece)
-      piece = ''
-    }
-    piece += sign
-  }
-  return [...found, piece]
+  return [...word].reduce<string[]>(
+    (found, sign) => {
+      const piece = found.at(-1) ?? ''
+      const fits = piece === '' || stringWidth(piece + sign) <= width
+      return fits ? [...found.slice(0, -1), piece + sign] : [...found, sign]
+    },
+    [''],
+  )
 }
 
 /** Further lines are indented by two more. A word that is too wide stays whole. */
-function wrapProse(line: string, { width }: Layout): string[] {
+export function wrapProse(line: string, width: Width): string[] {
   if (width === undefined || stringWidth(line) <= width) return [line]
   const indent = /^ */.exec(line)?.[0] ?? ''
+  return filled(line.trim().split(' '), width, indent, `${indent}  `)
+}
+
+/** Lines of words: `first` begins the first line, `further` the others. */
+function filled(words: readonly string[], width: number, first = '', further = ''): string[] {
   const lines: string[] = []
-  let now = indent
-  for (const word of line.trim().split(' ')) {
-    const start = now.trim() === ''
-    if (!start && stringWidth(now) + 1 + stringWidth(word) > width) {
-      lines.push(now)
-      now = `${indent}  ${word}`
-    } else now = start ? `${now}${word}` : `${now} ${word}`
+  let line = first
+  for (const word of words) {
+    if (line.trim() === '') line += word
+    else if (stringWidth(line) + 1 + stringWidth(word) <= width) line += ` ${word}`
+    else {
+      lines.push(line)
+      line = `${further}${word}`
+    }
   }
-  return [...lines, now]
+  return [...lines, line]
 }

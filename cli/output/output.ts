@@ -9,61 +9,52 @@ export interface Shortened {
   readonly short: string
 }
 
-/** `wide`: with --wide only. `short`: where the width is limited. */
-export type Heading = string | { readonly name: string; readonly wide: true } | { readonly name: string; readonly short: string }
+type Row = Readonly<Record<string, Cell>>
 
-export interface Table {
-  readonly kind: 'table'
-  readonly headings: readonly Heading[]
-  readonly rows: readonly (readonly Cell[])[]
+/** `wide`: columns with --wide only. `short`: their names where the width is limited. */
+export interface Columns {
+  readonly wide?: readonly string[]
+  readonly short?: Readonly<Record<string, string>>
 }
 
 /** `name  value` lines. */
-export interface Facts {
-  readonly kind: 'facts'
-  readonly values: Readonly<Record<string, Cell>>
-}
-
-/** Unchanged, such as JSON or a token. */
-export interface Verbatim {
-  readonly kind: 'verbatim'
-  readonly text: string
-}
-
-export type Part = string | Table | Facts | Verbatim
+export type Facts = ReturnType<typeof facts>
+export type Table = ReturnType<typeof table>
+export type Part = string | Table | Facts | ReturnType<typeof verbatim>
 
 /** Parts with an empty line between them. */
 export type Text = Part | readonly Part[]
 
-/** An undefined cell is shown as `-`. */
-export function table(headings: readonly Heading[], rows: readonly (readonly Cell[])[]): Table {
-  return { kind: 'table', headings, rows }
+/** The names of the first row's cells are the headings. An undefined cell is shown as `-`. */
+export function table(rows: readonly Row[], { wide = [], short = {} }: Columns = {}) {
+  return { kind: 'table' as const, rows, wide, short }
 }
 
-export function list(none: string, headings: readonly Heading[], rows: readonly (readonly Cell[])[]): Part {
-  return rows.length === 0 ? none : table(headings, rows)
+export function list(none: string, rows: readonly Row[], columns?: Columns): Part {
+  return rows.length === 0 ? none : table(rows, columns)
 }
 
-export function section<Row>(rows: readonly Row[], headings: readonly Heading[], cells: (row: Row) => readonly Cell[]): Part[] {
-  return rows.length === 0 ? [] : [table(headings, rows.map(cells))]
+export function section<Item>(items: readonly Item[], cells: (item: Item) => Row): Part[] {
+  return items.length === 0 ? [] : [table(items.map(cells))]
 }
 
 export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
-  return section(orders.toReversed(), ['ordered', 'order', 'by', 'reason'], (given) => [
-    timeText(new Date(given.at).toISOString()),
-    [given.kind, ...orderDetails(withFees(given))].join(' '),
-    given.by,
-    given.reason,
-  ])
+  return section(orders.toReversed(), (given) => ({
+    ordered: timeText(new Date(given.at).toISOString()),
+    order: [given.kind, ...orderDetails(withFees(given))].join(' '),
+    by: given.by,
+    reason: given.reason,
+  }))
 }
 
 /** Undefined values are left out. */
-export function facts(values: Readonly<Record<string, Cell>>): Facts {
-  return { kind: 'facts', values }
+export function facts(values: Row) {
+  return { kind: 'facts' as const, values }
 }
 
-export function verbatim(text: string): Verbatim {
-  return { kind: 'verbatim', text }
+/** Unchanged, such as JSON or a token. */
+export function verbatim(text: string) {
+  return { kind: 'verbatim' as const, text }
 }
 
 /** @param wei decimal; absent: `-` @param coin symbol */
@@ -84,11 +75,8 @@ export function timeText(iso: string): string {
 function withFees(given: GivenOrder): GivenOrder {
   const { facts } = given
   if (!facts) return given
-  const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, value) ? gweiText(String(value)) : value])
+  // Not always a number: people type signals.
+  const isFee = (name: string, value: string) => (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(value)
+  const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, String(value)) ? gweiText(String(value)) : value])
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }
-}
-
-/** Not always a number: people type signals. */
-function isFee(name: string, value: string | number): boolean {
-  return (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(String(value))
 }

@@ -2,8 +2,9 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { harmless } from '../../domain/text/printable.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
-import { layoutOf, render } from './layout.ts'
+import { render, widthOf } from './layout.ts'
 import type { Text } from './output.ts'
+import { createLogUpdate } from 'log-update'
 
 interface Printed {
   readonly json: object
@@ -11,7 +12,7 @@ interface Printed {
 }
 
 export function print(context: CliContext, globals: GlobalOptions, { json, text }: Printed): void {
-  context.stdout.write(`${globals.json ? jsonLine(json) : render(text, layoutOf(context, globals))}\n`)
+  context.stdout.write(`${globals.json ? jsonLine(json) : render(text, widthOf(context, globals))}\n`)
 }
 
 /** Terminals obey or hide them; JSON does not escape them. */
@@ -53,4 +54,28 @@ function byLine(text: string): string {
 function stackOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
   return [thrown.stack ?? thrown.message, ...(thrown.cause === undefined ? [] : [`caused by: ${stackOf(thrown.cause)}`])].join('\n')
+}
+
+interface LiveText {
+  show(text: string): void
+  end(): void
+}
+
+const usualRows = 24
+
+/** Undefined unless the stream is a TTY. */
+export function createLiveText(stream: CliContext['stdout']): LiveText | undefined {
+  if (!stream.isTTY) return undefined
+  const update = createLogUpdate(stream as NodeJS.WriteStream, { showCursor: true })
+  return {
+    show: (text) => update(fitted(text, (stream.rows ?? usualRows) - 1)),
+    end: () => update.done(),
+  }
+}
+
+/** A line that has scrolled away cannot be replaced. */
+function fitted(text: string, most: number): string {
+  const lines = text.split('\n')
+  if (lines.length <= most) return text
+  return [...lines.slice(0, most - 1), `and ${lines.length - most + 1} more lines`].join('\n')
 }

@@ -5,42 +5,32 @@ import { countOutside, setOutside } from '../../domain/stream/outside-window.ts'
 import { countNumbers, type IntervalSet } from '../../domain/stream/intervals.ts'
 import type { OpenNumber, StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { shortStream } from '../../domain/text/short-id.ts'
-import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text, timeText } from './output.ts'
+import { facts, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
 /** ms. */
 const oldHeadMs = 30_000
 
-const listHeadings = (hasNotes: boolean): readonly Heading[] => [
-  ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps'],
-  { name: 'completed_nonce_height', short: 'watermark' },
-  { name: 'completed_block_height', wide: true },
-  hasNotes ? 'notes' : { name: 'notes', wide: true },
-]
-
 export function listText(rows: readonly StreamRow[]): Part {
   const cells = rows.map(toCells)
-  const hasNotes = cells.some((row) => row.at(-1) !== undefined)
-  return list('no streams: none has received a report yet (portage run --role intake)', listHeadings(hasNotes), cells)
+  const hasNotes = cells.some(({ notes }) => notes !== undefined)
+  const wide = ['completed_block_height', ...(hasNotes ? [] : ['notes'])]
+  const none = 'no streams: none has received a report yet (portage run --role intake)'
+  return list(none, cells, { wide, short: { completed_nonce_height: 'watermark' } })
 }
 
-function toCells(row: StreamRow): Cell[] {
-  if ('problem' in row) return [streamCell(row.stream), ...Array.from({ length: 7 }, () => undefined), row.problem]
-  const { stream, cursor, lag, open, parked, completedNumber, completedHeight } = row
-  return [
-    streamCell(stream),
-    cursor,
-    lag,
-    open,
-    parked,
-    gapsText(row),
-    completedNumber,
-    completedHeight,
-    notesOf(row).join('; ') || undefined,
-  ]
-}
-
-function streamCell(stream: string): Shortened {
-  return { full: stream, short: shortStream(stream) }
+function toCells(row: StreamRow) {
+  const known: Partial<StreamReport> = 'problem' in row ? {} : row
+  return {
+    stream: { full: row.stream, short: shortStream(row.stream) },
+    cursor: known.cursor,
+    lag: known.lag,
+    open: known.open,
+    parked: known.parked,
+    gaps: known.gaps && gapsText(known.gaps),
+    completed_nonce_height: known.completedNumber,
+    completed_block_height: known.completedHeight,
+    notes: 'problem' in row ? row.problem : notesOf(row).join('; ') || undefined,
+  }
 }
 
 function notesOf({ stream, alarms, paused, full, backfill, unproved }: StreamReport): string[] {
@@ -52,9 +42,9 @@ function notesOf({ stream, alarms, paused, full, backfill, unproved }: StreamRep
   ]
 }
 
-function gapsText({ gaps }: StreamView): string {
+function gapsText(gaps: StreamView['gaps']): string {
   const parts = Object.entries(gaps).map(([state, numbers]) => `${numbers} ${state}`)
-  return parts.length === 0 ? '0' : parts.join(', ')
+  return parts.join(', ') || '0'
 }
 
 /** @param now ms since the epoch */
@@ -131,18 +121,22 @@ function details(state: StreamState, now: number): Part[] {
       `distrusted: ${distrusted.by} gave ${distrusted.number}${distrusted.height === undefined ? '' : ` at block ${distrusted.height}`} as watermark ${age(distrusted.at, now)} ago, which is above what is known`,
     unknownCompletions.length > 0 &&
       `completed on the target and never seen at the source: ${unknownCompletions.map(rangeText).join(', ')}`,
-    section(gaps, ['gap', 'numbers', 'state', 'known for', 'from block'], ({ from, to, state: why, code, chain, at, height }) => {
-      const reason = code === undefined ? why : `${why} (${code}${chain === undefined ? '' : ` of ${chain}`})`
-      return [rangeText([from, to]), String(countNumbers([[from, to]])), reason, age(at, now), height]
-    }),
-    section(outside, ['outside the window', 'numbers', 'code', 'ranges'], ({ count, why }) => {
-      return [why.waits ? 'waiting' : 'parked', String(count), why.code, rangesText(setOutside(why))]
-    }),
-    section(parked, ['parked', 'code', 'block'], ({ number, parked: code, height }) => [number, code, height]),
+    section(gaps, ({ from, to, state: why, code, chain, at, height }) => ({
+      gap: rangeText([from, to]),
+      numbers: String(countNumbers([[from, to]])),
+      state: code === undefined ? why : `${why} (${code}${chain === undefined ? '' : ` of ${chain}`})`,
+      'known for': age(at, now),
+      'from block': height,
+    })),
+    section(outside, ({ count, why }) => ({
+      'outside the window': why.waits ? 'waiting' : 'parked',
+      numbers: String(count),
+      code: why.code,
+      ranges: rangesText(setOutside(why)),
+    })),
+    section(parked, ({ number, parked: code, height }) => ({ parked: number, code, block: height })),
     running.length > 0 && `under way: ${ranges(running).map(rangeText).join(', ')}`,
-    section(exceptions, ['exception', 'outcome', 'by', 'since', 'reason'], ({ number, outcome, by, reason, at }) => {
-      return [number, outcome, by, age(at, now), reason]
-    }),
+    section(exceptions, ({ number, outcome, by, reason, at }) => ({ exception: number, outcome, by, since: age(at, now), reason })),
     ordersSection(state.orders),
     backfill.left.length > 0 && `blocks to read: ${backfill.left.map(rangeText).join(', ')}`,
   ].flatMap((part) => part || [])

@@ -9,15 +9,15 @@ import { shortHexIn, shortTransfer } from '../../domain/text/short-id.ts'
 import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
 export function rowsText(rows: readonly TransferRow[]): Part {
-  const cells = rows.map(({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt }) => [
-    { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
-    execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
-    `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
+  const cells = rows.map(({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt }) => ({
+    started: { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
+    state: execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
+    route: `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
     code,
-    txHash,
-    { full: id, short: shortTransfer(id) },
-  ])
-  return list('no transfers', ['started', 'state', 'route', 'code', { name: 'transaction', wide: true }, 'id'], cells)
+    transaction: txHash,
+    id: { full: id, short: shortTransfer(id) },
+  }))
+  return list('no transfers', cells, { wide: ['transaction'] })
 }
 
 export function reportText(
@@ -49,12 +49,12 @@ export function reportText(
     remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,
     rounds,
   })
-  const attempts = section(transactions, ['nonce', 'attempt', 'transaction', 'max fee', 'tip', 'fate'], (one) => {
-    return [one.nonce, one.kind, one.hash, gasPriceCell(one.maxFee), gasPriceCell(one.tip), one.fate]
+  const attempts = section(transactions, ({ nonce, kind: attempt, hash, maxFee, tip, fate }) => {
+    return { nonce, attempt, transaction: hash, 'max fee': gasPriceCell(maxFee), tip: gasPriceCell(tip), fate }
   })
-  const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => {
+  const lines = section(timeline, ({ at, state, note }) => {
     const time = new Date(at).toISOString()
-    return [{ full: time, short: timeText(time) }, reached, { full: note, short: shortHexIn(note) }]
+    return { time: { full: time, short: timeText(time) }, state, note: { full: note, short: shortHexIn(note) } }
   })
   return [head, ...attempts, ...ordersSection(orders), ...lines]
 }

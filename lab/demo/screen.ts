@@ -1,4 +1,4 @@
-import { createLiveText } from '../../cli/output/live.ts'
+import { createLiveText } from '../../cli/output/print.ts'
 import type { Seen } from './follow.ts'
 
 const states = ['admitting', 'waiting', 'broadcasting', 'pending', 'included', 'delivered', 'parked'] as const

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { look } from '../../cli/doctor/check.ts'
-import { checkKey, operatorCallsFinding } from '../../cli/doctor/keys.ts'
+import { checkKey, operatorCallsFinding } from '../../cli/doctor/chains.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { type Web3Signer, startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'

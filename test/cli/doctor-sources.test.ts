@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import { expect, test } from 'vitest'
-import { checkRegistered } from '../../cli/doctor/sources.ts'
+import { checkRegistered } from '../../cli/doctor/services.ts'
 
 const abi = new Interface(['function bridgeContracts(uint16 chainId) view returns (bytes32)'])
 const known = { 1: 'ec', 21: 'cc', 22: 'dd' } as const

@@ -2,14 +2,13 @@ import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { render } from '../../cli/output/layout.ts'
-import { createLiveText } from '../../cli/output/live.ts'
+import { createLiveText, print, printError } from '../../cli/output/print.ts'
 import type { CliContext } from '../../cli/context.ts'
-import { facts, table, verbatim } from '../../cli/output/output.ts'
-import { print, printError } from '../../cli/output/print.ts'
+import { type Cell, facts, table, verbatim } from '../../cli/output/output.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { harmless } from '../../domain/text/printable.ts'
 
-const at80 = { width: 80 }
+const at80 = 80
 const hash = `0x${'ab'.repeat(32)}`
 const lane = { full: `evm-1:0x${'5'.repeat(40)}`, short: 'evm-1:0x5555…5555' }
 const reason =
@@ -21,14 +20,12 @@ const cell = fc.oneof(text, fc.nat(), fc.constant(undefined), fc.constant(hash),
 describe('no line is wider than it may be', () => {
   test('of any table and any facts, down to a terminal of 40 columns', () => {
     const names = ['one', 'two', 'a third', 'status', 'transaction']
+    const named = (cells: readonly Cell[]) => Object.fromEntries(names.map((name, at) => [name, cells[at]]))
     const isKept = fc.property(
       fc.array(fc.array(cell, { minLength: 5, maxLength: 5 })),
       fc.integer({ min: 40, max: 120 }),
       (rows, width) => {
-        const found = [
-          render(table(names, rows), { width }),
-          ...rows.map((cells) => render(facts(Object.fromEntries(names.map((name, at) => [name, cells[at]]))), { width })),
-        ]
+        const found = [render(table(rows.map(named)), width), ...rows.map((cells) => render(facts(named(cells)), width))]
         for (const line of found.flatMap((one) => one.split('\n'))) expect(stringWidth(line)).toBeLessThanOrEqual(width)
       },
     )
@@ -36,13 +33,13 @@ describe('no line is wider than it may be', () => {
   })
 
   test('with --wide a row is a line, and ids are whole', () => {
-    const shown = render(table(['lane', { name: 'mined', wide: true }, 'reason'], [[lane, 7, reason]]), {})
+    const shown = render(table([{ lane, mined: 7, reason }], { wide: ['mined'] }), undefined)
     expect(shown.split('\n')).toEqual([`${'lane'.padEnd(lane.full.length)}  mined  reason`, `${lane.full}  7      ${reason}`])
   })
 })
 
 test('a table that is too wide has short ids, leaves columns out, and breaks its texts between words', () => {
-  const shown = render(table(['lane', { name: 'mined', wide: true }, 'status', 'next'], [[lane, 7, `paused: ${reason}`, 12]]), at80)
+  const shown = render(table([{ lane, mined: 7, status: `paused: ${reason}`, next: 12 }], { wide: ['mined'] }), at80)
   expect(shown).toBe(
     [
       'lane               status                                                   next',
@@ -55,13 +52,10 @@ test('a table that is too wide has short ids, leaves columns out, and breaks its
 
 test('a table that does not fit in any way is a list of facts for each row', () => {
   const shown = render(
-    table(
-      ['attempt', 'transaction', 'fate', 'note'],
-      [
-        ['call', hash, 'mined', undefined],
-        ['noop', hash, 'outbid', 'late'],
-      ],
-    ),
+    table([
+      { attempt: 'call', transaction: hash, fate: 'mined', note: undefined },
+      { attempt: 'noop', transaction: hash, fate: 'outbid', note: 'late' },
+    ]),
     at80,
   )
   expect(shown).toBe(
@@ -79,7 +73,7 @@ test('a table that does not fit in any way is a list of facts for each row', () 
 })
 
 test('the further lines of a fact begin below its first', () => {
-  expect(render(facts({ state: 'parked', reason, code: undefined }), { width: 60 })).toBe(
+  expect(render(facts({ state: 'parked', reason, code: undefined }), 60)).toBe(
     [
       'state   parked',
       'reason  the node of the chain has sent no block for a while,',
@@ -93,7 +87,7 @@ describe('texts of strangers cannot steer the terminal', () => {
   const hostile = 'ok\u001b[2J\u009b31m\u202eevil\u2028\u0007'
 
   test('cannot steer a terminal, in no part of a text', () => {
-    const shown = render([hostile, verbatim(hostile), facts({ note: hostile }), table(['note'], [[hostile]])], at80)
+    const shown = render([hostile, verbatim(hostile), facts({ note: hostile }), table([{ note: hostile }])], at80)
     expect(shown).not.toMatch(/[^\P{C}\n]/u)
     expect(shown).toContain('ok<U+1B>[2J<U+9B>31m<U+202E>evil')
   })
@@ -113,14 +107,14 @@ describe('texts of strangers cannot steer the terminal', () => {
   test('nor in a list that is redrawn in place', () => {
     let written = ''
     const live = createLiveText({ isTTY: true, columns: 80, rows: 24, write: (text: string) => (written += text) })
-    for (const state of ['waiting', hostile, 'parked']) live?.show(render(table(['state'], [[state]]), at80))
+    for (const state of ['waiting', hostile, 'parked']) live?.show(render(table([{ state }]), at80))
     live?.end()
     expect(written).toContain('evil')
     for (const one of ['\u001b[2J', '\u009b', '\u202e', '\u2028', '\u0007']) expect(written).not.toContain(one)
   })
 
   test('is no further row', () => {
-    expect(render(table(['note'], [['one\nlane  paused']]), at80)).toBe('note\none lane paused')
+    expect(render(table([{ note: 'one\nlane  paused' }]), at80)).toBe('note\none lane paused')
   })
 
   test('letters of every script stay', () => {

@@ -7,7 +7,7 @@ import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import { toReport } from '../../intake/streams/reports.ts'
 import type { TransferReport } from '../../temporal/client/transfers/transfers.ts'
 
-const at80 = { width: 80 }
+const at80 = 80
 const emitter = `${'0'.repeat(24)}3ee18b2214aff97000d974cf647e7c347e8fa585`
 const lane = `evm-1397:0x1cbd${'b'.repeat(32)}c9ec`
 const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length))
@@ -37,7 +37,7 @@ describe('in 80 columns', () => {
     expect(text).toMatch(/^time +state +note$/m)
     expect(text).toContain('evm-1397:0x1cbd…c9ec')
     expect(widest(text)).toBeLessThanOrEqual(80)
-    const wide = render(reportText(report, { chains: {} }), {})
+    const wide = render(reportText(report, { chains: {} }), undefined)
     expect([wide.includes(lane), wide.includes(hash)]).toEqual([true, true])
   })
 

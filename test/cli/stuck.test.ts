@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CauseReport } from '../../operations/causes/collect.ts'
 import { render } from '../../cli/output/layout.ts'
-import { stuckText } from '../../cli/output/stuck-text.ts'
+import { stuckText } from '../../cli/commands/stuck.ts'
 import { type Cause } from '../../domain/catalogue/cause.ts'
 import { causeCatalogue } from '../../domain/catalogue/catalogue.ts'
 
@@ -9,7 +9,7 @@ const now = Date.parse('2026-11-22T12:00:00Z')
 const asOf = '2026-11-22T11:59:59.000Z'
 const id = `wormhole-token-bridge:2:${'0'.repeat(24)}${'a'.repeat(40)}:269170:6d1b4c0c5f0a3e21`
 
-const shown = (report: CauseReport) => render(stuckText(report, now), { width: 80 })
+const shown = (report: CauseReport) => render(stuckText(report, now), 80)
 
 function cause(changes: Partial<Cause>): Cause {
   return {

@@ -1,4 +1,4 @@
-import { noopsOnly } from '../../cli/doctor/keys.ts'
+import { noopsOnly } from '../../cli/doctor/chains.ts'
 import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { signingLimits } from '../../config/chains.ts'

@@ -1,13 +1,14 @@
+import type { Command } from 'commander'
 import { coinOfLane } from '../../../config/coins.ts'
 import { amountText, exactAmountText } from '../../../domain/text/amounts.ts'
 import { lastPart, shortAddress, shortLane } from '../../../domain/text/short-id.ts'
 import { kept } from '../../../domain/lane/entries.ts'
-import { laneAddress, type LaneId, workflowOf, type LaneState } from '../../../domain/lane/lane.ts'
+import { type Entry, laneAddress, type LaneId, type LaneState, workflowOf } from '../../../domain/lane/lane.ts'
 import { listBatches } from '../../../temporal/client/transfers/batches.ts'
 import { readLane } from '../../../temporal/client/lanes/lanes.ts'
 import { hashesOfNonces } from '../../../temporal/client/lanes/nonce-lookup.ts'
 import type { Call, CommandSpec } from '../../command.ts'
-import { laneArgument, type LaneOptions, withLane } from '../../arguments/lanes.ts'
+import { laneArgument, type LaneOptions, withLane } from '../../arguments/subjects.ts'
 import { listLanesNow } from '../../../operations/causes/lane-readings.ts'
 import { ageText } from '../../../domain/text/age.ts'
 import { toRow } from '../../../lanes/reports.ts'
@@ -16,16 +17,30 @@ import {
   amountCell,
   type Cell,
   facts,
+  type Facts,
   gasPriceCell,
-  type Heading,
   list,
   ordersSection,
+  type Part,
   type Shortened,
-  type Text,
   timeText,
 } from '../../output/output.ts'
-import { orderCommands } from '../../orders.ts'
-import { paymentWaits, transactions } from './lane-operator-transactions.ts'
+import { orderCommands, type Wait } from '../../orders.ts'
+import { harmless } from '../../../domain/text/printable.ts'
+import {
+  followOperatorTransaction,
+  listOperatorTransactions,
+  type OperatorTransactionRow,
+} from '../../../temporal/client/lanes/operator-transactions.ts'
+
+const payment = waitUntil('done', 'until it is final; without it, the id of its workflow is printed')
+
+const paymentWaits = {
+  'lane send': payment,
+  'lane sweep': payment,
+  'lane top-up': payment,
+  'lane cancel-transaction': waitUntil('cancelled', 'until it has ended; exit code 1 if it was not cancelled'),
+} as const
 
 export const laneCommand: CommandSpec = {
   description: 'Lanes: a key on a chain, and the ledger of its nonces.',
@@ -38,17 +53,17 @@ export const laneCommand: CommandSpec = {
           lanes: await listLanesNow(client, config, context.env),
           coin: (lane: LaneId) => coinOfLane(config, lane),
         }))
-        const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, balanceAt, reason, by }) => [
-          laneCell(lane, chain),
-          chain ?? '(not in config)',
-          reason ? `${status}${by === undefined ? '' : ` by ${by}`}: ${reason}` : status,
+        const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, balanceAt, reason, by }) => ({
+          lane: { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) },
+          chain: chain ?? '(not in config)',
+          status: reason ? `${status}${by === undefined ? '' : ` by ${by}`}: ${reason}` : status,
           next,
-          latest,
-          finalized,
-          inFlight === undefined ? undefined : `${inFlight}/${window ?? '-'}`,
-          balance === undefined ? undefined : balanceCell(balance, coin(lane), balanceAt),
-        ])
-        return { json: { lanes }, text: list('no lanes', headings, rows) }
+          mined: latest,
+          final: finalized,
+          'in flight': inFlight === undefined ? undefined : `${inFlight}/${window ?? '-'}`,
+          balance: balance === undefined ? undefined : balanceCell(balance, coin(lane), balanceAt),
+        }))
+        return { json: { lanes }, text: list('no lanes', rows, { wide: ['mined', 'final'] }) }
       },
     },
     show: {
@@ -60,40 +75,40 @@ export const laneCommand: CommandSpec = {
           const state = await readLane(client, lane)
           const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
           const hashes = await hashesOfNonces(client, lane, entries)
-          return { json: { ...state, hashes: Object.fromEntries(hashes) }, text: stateText(state, hashes, coinOfLane(config, lane)) }
+          const text = [stateFacts(state, coinOfLane(config, lane)), ...ordersSection(state.orders), noncesText(state, entries, hashes)]
+          return { json: { ...state, hashes: Object.fromEntries(hashes) }, text }
         }),
     },
     batches: {
       description: 'Open calls of the lane that deliver several transfers each. With --json, with their transfers.',
-      options: (command) => laneArgument(command).option('--closed <number>', 'also this many that have ended', parse.closed, 0),
+      options: withClosed,
       examples: ['portage lane batches 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
       run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
         withLane(call, name, async (lane, client) => {
           const found = await listBatches(client, lane, call.options.closed)
-          const rows = found.map((one) => [
-            { full: one.batch, short: lastPart(one.batch) },
-            timeText(one.startedAt),
-            one.state,
-            one.members,
-            one.nonce,
-            one.detail ?? '',
-          ])
-          const text = list('no batches', ['batch', 'started', 'state', 'transfers', 'nonce', 'detail'], rows)
-          return { json: { lane, batches: found }, text }
+          const rows = found.map(({ batch, startedAt, state, members, nonce, detail = '' }) => ({
+            batch: { full: batch, short: lastPart(batch) },
+            started: timeText(startedAt),
+            ...{ state, transfers: members, nonce, detail },
+          }))
+          return { json: { lane, batches: found }, text: list('no batches', rows) }
         }),
     },
     ...orderCommands('lane', paymentWaits),
-    transactions,
+    transactions: {
+      description: "The operators' own transactions with a lane's key (send, sweep, top-up) that are under way.",
+      options: withClosed,
+      examples: ['portage lane transactions 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
+      run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
+        withLane(call, name, async (lane, client, config) => {
+          const rows = await listOperatorTransactions(client, lane, call.options.closed)
+          const coin = coinOfLane(config, lane)
+          const shown = rows.map((row) => transactionCells(row, coin))
+          return { json: { lane, transactions: rows }, text: list('no transactions', shown) }
+        }),
+    },
   },
 }
-
-const headings: readonly Heading[] = [
-  ...['lane', 'chain', 'status', 'next'],
-  { name: 'mined', wide: true },
-  { name: 'final', wide: true },
-  'in flight',
-  'balance',
-]
 
 /** ms: a younger balance was read for this answer. */
 const nowMs = 30_000
@@ -104,15 +119,12 @@ function balanceCell(balance: string, coin: string | undefined, balanceAt = ''):
   return { full: `${exactAmountText(balance, coin)}${age}`, short: `${amountText(balance, coin)}${age}` }
 }
 
-function laneCell(lane: LaneId, chain: string | undefined): Shortened {
-  return { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) }
-}
-
-function stateText(state: LaneState, hashes: ReadonlyMap<number, string>, coin: string | undefined): Text {
-  const configured = state.configured?.window
+function stateFacts(state: LaneState, coin: string | undefined): Facts {
+  const { configured: { window: configured } = {}, observed } = state
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
   const { kept: keptNow, keptLimit } = kept(state)
-  const head = facts({
+  const { granted, attempts, filled, released, external, rolledBack } = state.counts
+  return facts({
     lane,
     status,
     reason,
@@ -121,43 +133,63 @@ function stateText(state: LaneState, hashes: ReadonlyMap<number, string>, coin: 
     mined: latest,
     final: finalized,
     'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
-    'wait for finality': state.observed && `${keptNow} of at most ${keptLimit} nonces`,
+    'wait for finality': observed && `${keptNow} of at most ${keptLimit} nonces`,
     balance: amountCell(balance, coin),
-    'figures read': state.observed && `${ageText(Date.now() - state.observed.at)} ago, when they last changed something`,
-    ...countsOf(state),
-  })
-  const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
-  const rows = entries.map(({ nonce, attempts, maybeSent, fill, owner }) => {
-    const where = state.observed && nonce < state.observed.latest ? 'mined' : maybeSent ? 'sent' : 'in flight'
-    return [
-      nonce,
-      fill ? `${where}, fill: ${fill}` : where,
-      attempts.length,
-      gasPriceCell(attempts.at(-1)?.maxFee),
-      hashCell(hashes.get(nonce)),
-      intentCell(owner?.intentId),
-    ]
-  })
-  const nonces = list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee', 'transaction', 'intent'], rows)
-  return [head, ...ordersSection(state.orders), nonces]
-}
-
-function countsOf({ counts: { granted, attempts, filled, released, external, rolledBack } }: LaneState): Record<string, number> {
-  return {
+    'figures read': observed && `${ageText(Date.now() - observed.at)} ago, when they last changed something`,
     'nonces granted': granted,
     'further attempts': attempts,
     'filled by no-ops': filled,
     'given back': released,
     'used from outside': external,
     'rolled back': rolledBack,
+  })
+}
+
+function noncesText({ observed }: LaneState, entries: readonly Entry[], hashes: ReadonlyMap<number, string>): Part {
+  const rows = entries.map(({ nonce, attempts, maybeSent, fill, owner }) => {
+    const where = observed && nonce < observed.latest ? 'mined' : maybeSent ? 'sent' : 'in flight'
+    const hash = hashes.get(nonce)
+    return {
+      nonce,
+      state: fill ? `${where}, fill: ${fill}` : where,
+      attempts: attempts.length,
+      'max fee': gasPriceCell(attempts.at(-1)?.maxFee),
+      transaction: hash === undefined ? undefined : { full: hash, short: shortAddress(hash) },
+      // The end of an id identifies it.
+      intent: owner ? { full: owner.intentId, short: lastPart(workflowOf(owner.intentId)) } : '(the lane)',
+    }
+  })
+  return list('Every nonce is final.', rows)
+}
+
+function withClosed(command: Command): Command {
+  return laneArgument(command).option('--closed <number>', 'also this many that have ended', parse.closed, 0)
+}
+
+/** The command ends with 1 unless the payment ends in the wanted state. */
+function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {
+  const until: Wait['until'] = async ({ context }, client, { json, text }) => {
+    const { id } = json as { readonly id: string }
+    const { asked: _, ...about } = text as Record<string, Cell>
+    // stdout is for the result.
+    const say = (line: string) => context.stderr.write(`${harmless(line)}\n`)
+    if (wanted === 'done') say(`${id} goes on by itself; this command waits until it is final (Ctrl-C ends only the wait)`)
+    const status = await followOperatorTransaction(client, id, say)
+    const { state, detail, nonce, txHash: transaction } = status
+    return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== wanted }
   }
+  return { help, until }
 }
 
-function hashCell(hash: string | undefined): Cell {
-  return hash === undefined ? undefined : { full: hash, short: shortAddress(hash) }
-}
-
-/** The end of an id identifies it. */
-function intentCell(intentId: string | undefined): Cell {
-  return intentId === undefined ? '(the lane)' : { full: intentId, short: lastPart(workflowOf(intentId)) }
+function transactionCells({ id, execution, startedAt, status }: OperatorTransactionRow, coin: string | undefined) {
+  const { nonce, intent, by, reason, detail = '' } = status ?? {}
+  return {
+    transaction: { full: id, short: lastPart(id) },
+    started: timeText(startedAt),
+    state: status?.state ?? (execution === 'RUNNING' ? 'no answer' : execution.toLowerCase()),
+    nonce,
+    to: intent && { full: intent.to, short: shortAddress(intent.to) },
+    value: amountCell(intent?.value, coin),
+    ...{ by, reason, detail },
+  }
 }

@@ -19,14 +19,14 @@ export const nodeCommand: CommandSpec = {
         const [settings, config] = await withTemporal(async (client, loaded) => [await readSettings(client), loaded] as const)
         const nodes = await readNodes(config, settings, context.env, options.chain)
         const now = Date.now()
-        const rows = nodes.map(({ chain, name, origin, use, state, lag, latencyMs, source, asOf }) => {
-          const latency = latencyMs === undefined ? undefined : `${Math.round(latencyMs)} ms`
-          const age = asOf === undefined ? undefined : ageText(now - Date.parse(asOf))
-          return [`${chain}/${name}`, origin, use, state, lag, latency, age, source]
-        })
+        const rows = nodes.map(({ chain, name, origin, use, state, lag, latencyMs, source, asOf }) => ({
+          ...{ node: `${chain}/${name}`, origin, use, state, lag },
+          latency: latencyMs === undefined ? undefined : `${Math.round(latencyMs)} ms`,
+          age: asOf === undefined ? undefined : ageText(now - Date.parse(asOf)),
+          from: source,
+        }))
         const asOf = new Date(now).toISOString()
-        const headings = ['node', 'origin', 'use', 'state', 'lag', 'latency', 'age', 'from']
-        return { json: { asOf, nodes }, text: [`read ${timeText(asOf)}Z`, table(headings, rows)] }
+        return { json: { asOf, nodes }, text: [`read ${timeText(asOf)}Z`, table(rows)] }
       },
     },
     ...orderCommands('node'),

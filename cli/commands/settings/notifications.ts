@@ -12,27 +12,22 @@ export const notificationsCommand: CommandSpec = {
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, { notifications }) => {
           const receivers = await listReceivers(client, notifications)
-          return { json: { receivers }, text: [table(receivers), ...failing(receivers)] }
+          const rows = receivers.map(({ name, state, sent, unsent, oldestUnsentAt, asOf }) => ({
+            ...{ receiver: name, state, sent, unsent },
+            ...{ 'oldest unsent': oldestUnsentAt && timeText(oldestUnsentAt), 'as of': asOf && timeText(asOf) },
+          }))
+          return { json: { receivers }, text: [list('no receivers: docs/operate/notifications.md', rows), ...failing(receivers)] }
         }),
     },
     ...orderCommands('notifications'),
   },
 }
 
-const headings = ['receiver', 'state', 'sent', 'unsent', 'oldest unsent', 'as of']
-
-function table(receivers: readonly ReceiverReport[]): Part {
-  const rows = receivers.map(({ name, state, sent, unsent, oldestUnsentAt, asOf }) => [
-    ...[name, state, sent, unsent],
-    ...[oldestUnsentAt, asOf].map((at) => at && timeText(at)),
-  ])
-  return list('no receivers: docs/operate/notifications.md', headings, rows)
-}
-
 function failing(receivers: readonly ReceiverReport[]): Part[] {
   const rows = receivers.filter(({ problem, disabled }) => problem ?? disabled)
-  return section(rows, ['receiver', 'why', 'since', 'next try'], ({ name, problem, failingSince, nextTryAt, disabled }) => {
+  return section(rows, ({ name: receiver, problem, failingSince, nextTryAt, disabled }) => {
     const why = disabled ? (disabled.why === 'gone' ? 'it wants no more (410)' : 'disabled by an operator') : problem
-    return [name, why, ...[disabled?.at ?? failingSince, nextTryAt].map((at) => at && timeText(at))]
+    const [since, next] = [disabled?.at ?? failingSince, nextTryAt].map((at) => at && timeText(at))
+    return { receiver, why, since, 'next try': next }
   })
 }

@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { exactAmountText, gweiText } from '../../../domain/text/amounts.ts'
 import { text } from 'node:stream/consumers'
 import { readSettings } from '../../../temporal/client/settings/settings.ts'
-import type { Settings, SettingsOrder, IssuedToken } from '../../../domain/settings/settings.ts'
+import type { IssuedToken, NodeChange, Settings, SettingsChange, SettingsOrder } from '../../../domain/settings/settings.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
-import { invalid, withReason } from '../../arguments/options.ts'
-import { withoutAudit } from '../../../operations/orders/settings.ts'
-import { giveOrder, type OrderOptions, orderText } from '../../orders.ts'
-import { verbatim } from '../../output/output.ts'
-import { auditText, settingsText } from '../../output/settings-text.ts'
+import { invalid, textOfFile, withReason } from '../../arguments/options.ts'
+import { feeLimits, withoutAudit } from '../../../operations/orders/settings.ts'
+import { giveOrder, orderCommands, type OrderOptions, orderText } from '../../orders.ts'
+import { list, type Part, section, type Text, verbatim } from '../../output/output.ts'
+import { configRules } from '../../../config/chains.ts'
+import type { FeePolicy, FeeRule } from '../../../domain/fees/policy.ts'
+import { feeScopeText, haltScopeText } from '../../../operations/orders/scope-text.ts'
 
 export const settingsCommand: CommandSpec = {
   description: 'Changes of operators to the running processes: halts, deny-list, fees, nodes. Portage keeps them in Temporal.',
@@ -64,13 +65,91 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
 }
 
 /** Only the list: the ledger checks the orders. Throws INPUT_INVALID. */
-async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<SettingsOrder[]> {
+async function readOrders(context: CliContext, file: string): Promise<SettingsOrder[]> {
+  const problem = 'The file cannot be read as JSON.'
+  const json = await (file === '-' ? text(context.stdin) : textOfFile(context, file, problem))
   try {
-    const json = file === '-' ? await text(stdin) : await readFile(resolve(cwd(), file), 'utf8')
     const { orders: found } = JSON.parse(json) as { orders?: unknown }
     if (Array.isArray(found)) return found as SettingsOrder[]
   } catch (cause) {
-    throw invalid('The file cannot be read as JSON.', { file }, cause)
+    throw invalid(problem, { file }, cause)
   }
   throw invalid('orders: must be a list', { file })
+}
+
+export const feesCommand: CommandSpec = {
+  description: 'Spending limits, changed at runtime. They override those of the config for the same scope.',
+  commands: {
+    show: {
+      description: 'All limits: those that operators set, which win for their scope, and those of the config.',
+      examples: ['portage fees show --json'],
+      run: async ({ withTemporal }) => {
+        const [{ version, fees }, configured] = await withTemporal(
+          async (client, config) => [await readSettings(client), configRules(config)] as const,
+        )
+        const row = ({ scope, policy }: FeeRule, from: string) => ({
+          ...{ scope: feeScopeText(scope), from },
+          ...Object.fromEntries(feeLimits.map((field) => [field, limitText(field, policy[field])])),
+        })
+        const rows = [...fees.map((rule) => row(rule, 'operator')), ...configured.map((rule) => row(rule, 'config'))]
+        return { json: { version, fees, configured }, text: list('no limits are set', rows) }
+      },
+    },
+    ...orderCommands('fees'),
+  },
+}
+
+const since = (at: number) => new Date(at).toISOString()
+
+function settingsText({ version, halts, denied, fees, nodes }: Settings): Text {
+  const parts: Part[] = [
+    section(halts, ({ scope, by, at, reason }) => ({ halted: haltScopeText(scope), by, since: since(at), reason })),
+    section(denied, ({ kind, value, by, at, reason }) => ({ denied: `${kind} ${value}`, by, since: since(at), reason })),
+    section(fees, ({ scope, policy }) => ({ 'fees of': feeScopeText(scope), policy: policyText(policy) })),
+    section(nodes, ({ chain, name, ...rest }) => ({ node: `${chain}/${name}`, change: nodeText(rest) })),
+  ].flat()
+  return [`version ${version}`, ...(parts.length > 0 ? parts : ['Nothing is halted, denied or changed.'])]
+}
+
+function auditText(audit: readonly SettingsChange[]): Text {
+  const rows = audit
+    .toReversed()
+    .map(({ version, at, by, order: one, reason }) => ({ version, when: since(at), by, what: changeText(one), reason }))
+  return list('Nothing was ever changed.', rows)
+}
+
+function changeText(one: SettingsOrder): string {
+  switch (one.kind) {
+    case 'halt':
+    case 'unhalt':
+      return `${one.kind} ${haltScopeText(one.scope)}`
+    case 'deny':
+    case 'allow':
+      return `${one.kind} ${one.what} ${one.value}`
+    case 'setFees':
+      return `fees of ${feeScopeText(one.scope)}: ${policyText(one.policy)}`
+    case 'setNode':
+      return `node ${one.change.chain}/${one.change.name}: ${nodeText(one.change)}`
+    case 'clearNode':
+      return `node ${one.chain}/${one.name}: change taken back`
+    case 'addToken':
+      return `token ${one.token.jti} made for ${one.token.name}, level ${one.token.level}`
+    case 'revokeToken':
+      return `token ${one.jti} revoked`
+  }
+}
+
+function policyText(policy: FeePolicy): string {
+  return (Object.keys(policy) as (keyof FeePolicy)[]).map((name) => `${name} ${limitText(name, policy[name])}`).join(', ') || 'none'
+}
+
+function nodeText({ disabled, url, use }: Pick<NodeChange, 'disabled' | 'url' | 'use'>): string {
+  return [disabled ? 'disabled' : 'enabled', url, use].filter(Boolean).join(' ')
+}
+
+/** A limit as `fees set` takes it: prices in gwei, costs in ether, other numbers unchanged. */
+export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
+  if (value === undefined) return '-'
+  if (field === 'gasFactor' || field === 'gasLimit') return String(value)
+  return field === 'maxFeePerTransaction' ? exactAmountText(String(value), 'ether') : gweiText(String(value))
 }

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option } from 'commander'
 import { createKeyRing, keyFile } from '../../../operations/access/key-ring.ts'
@@ -9,6 +7,7 @@ import { accessSource, makeDataFolder } from '../../../config/data-folder.ts'
 import { chainOf, namesOf } from '../../../config/chains.ts'
 import type { Config } from '../../../config/schema/schema.ts'
 import { type AccessLevel, accessLevels, longestTokenMs, type Principal } from '../../../domain/access.ts'
+import { parseAge } from '../../../domain/text/age.ts'
 import type { IssuedToken, SettingsOrder } from '../../../domain/settings/settings.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { changeSettings, readSettings } from '../../../temporal/client/settings/settings.ts'
@@ -16,7 +15,7 @@ import { givenToken } from '../../access.ts'
 import type { Call, CommandSpec, Outcome } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
 import { resolveLane } from '../../../config/lane-names.ts'
-import { invalid, type Reasoned, withReason } from '../../arguments/options.ts'
+import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts, list, timeText, verbatim } from '../../output/output.ts'
 
@@ -53,14 +52,13 @@ export const tokenCommand: CommandSpec = {
           const key = signingKey(await readKeys(keyFile(accessSource(config))))
           const wanted = { name, level, chains, lanes, expiresAt: Date.now() + expires }
           const { token, principal } = await signToken(key, config.temporal.namespace, wanted)
-          await change(client, config, { by, reason: `a token for ${name}`, orders: [{ kind: 'addToken', token: principal }] })
-          const about = {
-            name,
-            level,
-            scope: scopeText(principal),
-            id: principal.jti,
-            expires: new Date(principal.expiresAt).toISOString(),
-          }
+          await changeSettings(client, namesOf(config), {
+            by,
+            reason: `a token for ${name}`,
+            orders: [{ kind: 'addToken', token: principal }],
+          })
+          const { jti: id, expiresAt } = principal
+          const about = { name, level, scope: scopeText(principal), id, expires: new Date(expiresAt).toISOString() }
           return { json: { ...principal, token }, text: [facts(about), verbatim(token)] }
         }),
     },
@@ -70,7 +68,7 @@ export const tokenCommand: CommandSpec = {
       run: ({ withTemporal }) =>
         withTemporal(async (client) => {
           const { tokens } = await readSettings(client)
-          return { json: { tokens }, text: list('no tokens', headings, tokens.map(cells)) }
+          return { json: { tokens }, text: list('no tokens', tokens.map(cells)) }
         }),
     },
     revoke: {
@@ -86,7 +84,7 @@ export const tokenCommand: CommandSpec = {
           const found = file === undefined ? undefined : await tokenIn(call.context, config, file)
           const jti = found?.jti ?? id ?? ''
           const wanted: SettingsOrder[] = [...(found ? [{ kind: 'addToken' as const, token: found }] : []), { kind: 'revokeToken', jti }]
-          await change(client, config, { by, reason, orders: wanted })
+          await changeSettings(client, namesOf(config), { by, reason, orders: wanted })
           return { json: { jti, revoked: true }, text: facts({ revoked: jti }) }
         }),
     },
@@ -102,8 +100,10 @@ export const tokenCommand: CommandSpec = {
           return { kid, publicKey: x, use: 'verifies', from: 'config', createdAt: undefined }
         })
         const keys = [...own, ...configured]
-        const rows = keys.map(({ kid, publicKey, use, from, createdAt }) => [kid, use, from, createdAt && timeText(createdAt), publicKey])
-        return { json: { keys }, text: list('no keys', ['key', 'use', 'from', 'made', 'public key'], rows) }
+        const rows = keys.map(({ kid, publicKey, use, from, createdAt: at }) => {
+          return { key: kid, use, from, made: at && timeText(at), 'public key': publicKey }
+        })
+        return { json: { keys }, text: list('no keys', rows) }
       },
     },
     'rotate-key': {
@@ -144,44 +144,24 @@ async function asAdministrator(
 }
 
 /** - is stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (no need to revoke), ACCESS_TOKEN_INVALID. */
-async function tokenIn({ stdin, cwd }: CliContext, config: Config, file: string): Promise<Principal> {
-  const read = file === '-' ? text(stdin) : readFile(resolve(cwd(), file), 'utf8')
-  const found = await read.catch((cause: unknown) => {
-    throw invalid('The file of the token cannot be read.', { file }, cause)
-  })
+async function tokenIn(context: CliContext, config: Config, file: string): Promise<Principal> {
+  const found = await (file === '-' ? text(context.stdin) : textOfFile(context, file, 'The file of the token cannot be read.'))
   return verifyToken(await createKeyRing(accessSource(config)).keys(), config.temporal.namespace, found.trim())
 }
 
-async function change(
-  client: TemporalClient,
-  config: Config,
-  { orders, ...order }: { readonly by: string; readonly reason: string; readonly orders: readonly SettingsOrder[] },
-): Promise<void> {
-  await changeSettings(client, namesOf(config), { ...order, orders: [...orders] })
-}
-
-const headings = ['id', 'name', 'level', 'scope', 'made', 'expires', 'state']
-
-function cells({ jti, name, level, issuedAt, expiresAt, revoked, ...scope }: IssuedToken) {
+function cells({ jti: id, name, level, issuedAt, expiresAt, revoked, ...scope }: IssuedToken) {
   const state = revoked ? `revoked by ${revoked.by}: ${revoked.reason}` : 'good'
   const [made, expires] = [issuedAt, expiresAt].map((at) => at && timeText(new Date(at).toISOString()))
-  return [jti, name, level, scopeText(scope), made, expires, state]
+  return { id, name, level, scope: scopeText(scope), made, expires, state }
 }
 
 function scopeText({ chains = ['all chains'], lanes = [] }: Pick<IssuedToken, 'chains' | 'lanes'>): string {
   return [...chains, ...lanes].join(', ')
 }
 
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
 /** ms. Throws InvalidArgumentError. */
 function durationOf(text: string): number {
-  const [, amount, unit] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? []
-  const ms = Number(amount) * unitMs[unit as keyof typeof unitMs]
-  if (ms > 0 && ms <= longestTokenMs) return ms
+  const ms = text.endsWith('s') ? undefined : parseAge(text)
+  if (ms !== undefined && ms <= longestTokenMs) return ms
   throw new InvalidArgumentError('It is a number with m, h or d, at most 366d: 30m, 12h, 90d.')
-}
-
-function collect(value: string, previous: readonly string[] = []): string[] {
-  return [...previous, value]
 }

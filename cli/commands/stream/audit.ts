@@ -4,7 +4,7 @@ import type { AuditReport } from '../../../temporal/contracts/audit.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import { numberWithin } from '../../arguments/options.ts'
 import { orderCommand } from '../../orders.ts'
-import { type Cell, list, table, timeText } from '../../output/output.ts'
+import { list, table, timeText } from '../../output/output.ts'
 
 export const auditCommand: CommandSpec = {
   description: 'Audits: find deliveries that a deep reorg undid, and transfers that closed without an outcome. Both are started again.',
@@ -17,8 +17,7 @@ export const auditCommand: CommandSpec = {
           const chains = auditedChains(config, options.chain)
           const order = allow({ chains })
           const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 }, order)))
-          const rows = reports.map((report) => [report.chain, ...cells(report)])
-          const text = [table(headings, rows), ...paragraph(reports.flatMap(findings))]
+          const text = [table(reports.map(cells)), ...paragraph(reports.flatMap(findings))]
           return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
         }),
     },
@@ -32,23 +31,18 @@ export const auditCommand: CommandSpec = {
       run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
         withTemporal(async (client, config) => {
           const audits = await listAudits(client, auditedChains(config, options.chain), options.limit)
-          const rows = audits.map(({ chain, startedAt, execution, report }) => [
-            timeText(startedAt),
-            execution.toLowerCase(),
-            chain,
-            ...(report ? cells(report) : []),
-          ])
+          const rows = audits.map(({ chain, startedAt, execution, report }) => {
+            return { started: timeText(startedAt), execution: execution.toLowerCase(), ...cells({ chain, ...report }) }
+          })
           const found = audits.flatMap(({ report }) => (report ? findings(report) : []))
-          return { json: { audits }, text: [list('no audits', ['started', 'execution', ...headings], rows), ...paragraph(found)] }
+          return { json: { audits }, text: [list('no audits', rows), ...paragraph(found)] }
         }),
     },
   },
 }
 
-const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'idle', 'underway', 'unsure']
-
-function cells({ checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure }: AuditReport): Cell[] {
-  return [checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure]
+function cells({ chain, checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure }: Partial<AuditReport>) {
+  return { chain, checked, intact, undone: undoneCount, reopened: reopenedCount, idle: idleCount, underway, unsure }
 }
 
 function paragraph(lines: readonly string[]): string[] {

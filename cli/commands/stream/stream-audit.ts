@@ -4,7 +4,7 @@ import { createLogger } from '../../../observability/logger.ts'
 import { sourceOf } from '../../../intake/streams/reports.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import { facts } from '../../output/output.ts'
-import { streamArgument } from '../../arguments/streams.ts'
+import { streamArgument } from '../../arguments/subjects.ts'
 import { findStream } from '../../../operations/orders/subjects.ts'
 import { orderText } from '../../orders.ts'
 

@@ -16,10 +16,9 @@ import type { Allow } from '../../access.ts'
 import type { Call, Commands, CommandSpec, Outcome } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
 import { invalid, numberWithin, type Reasoned, withReason } from '../../arguments/options.ts'
-import { facts, list } from '../../output/output.ts'
-import { type FilterOptions, filterOf, selectionOf, withFilter } from '../../arguments/transfer-filter.ts'
+import { facts, section } from '../../output/output.ts'
+import { filterOf, type FilterOptions, findTransfer, selectionOf, transferForms, withFilter } from '../../arguments/subjects.ts'
 import { shortTransfer } from '../../../domain/text/short-id.ts'
-import { findTransfer, transferForms } from '../../arguments/transfer-ids.ts'
 import type { TransferSelection } from '../../../operations/orders/transfer-filter.ts'
 import { orderText } from '../../orders.ts'
 import { rowsText } from '../../output/transfer-text.ts'
@@ -89,15 +88,10 @@ async function orderMany({ kind, call, client, config, allow, selection }: Setti
   return {
     json: { dryRun: false, matched: transfers.length, more, results: results.map(toJson) },
     text: [
-      ...(failed.length > 0
-        ? [
-            list(
-              '',
-              ['transfer', 'refused'],
-              failed.map((one) => [{ full: one.id, short: shortTransfer(one.id) }, why(one)]),
-            ),
-          ]
-        : []),
+      ...section(failed, ({ id, error: { code, message } }) => ({
+        transfer: { full: id, short: shortTransfer(id) },
+        refused: `${code}: ${message}`,
+      })),
       `${results.length - failed.length} of ${transfers.length} accepted the order to ${kind}${rest}.`,
     ],
     failed: failed.length > 0,
@@ -107,20 +101,12 @@ async function orderMany({ kind, call, client, config, allow, selection }: Setti
 /** Throws INPUT_INVALID unless a person confirms. */
 async function confirm({ stdin, stderr }: CliContext, kind: TransferOrder, { transfers, more }: Selection): Promise<void> {
   const count = `${more ? 'the first ' : ''}${transfers.length} transfers`
-  if (!(stdin as { readonly isTTY?: boolean }).isTTY)
-    throw invalid(`${count} match: check them with --dry-run, then give --yes to ${kind} them.`)
+  if (!stdin.isTTY) throw invalid(`${count} match: check them with --dry-run, then give --yes to ${kind} them.`)
   stderr.write(`${kind} ${count}? [y/N] `)
   const lines = createInterface({ input: stdin })
-  const answer = await new Promise<string>((resolve) => {
-    lines.once('line', resolve)
-    lines.once('close', () => resolve(''))
-  })
+  const { value: answer = '' } = await lines[Symbol.asyncIterator]().next()
   lines.close()
-  if (!/^y(es)?$/i.test(answer.trim())) throw invalid('Nothing was ordered.')
-}
-
-function why(one: ManyResult): string {
-  return 'error' in one ? `${one.error.code}: ${one.error.message}` : ''
+  if (!/^y(es)?$/i.test(String(answer).trim())) throw invalid('Nothing was ordered.')
 }
 
 function toJson(one: ManyResult): object {

@@ -1,0 +1,155 @@
+import { createBridges } from '../../bridges/registry.ts'
+import { type ConfiguredChain, type ConfiguredChainOptions, createConfiguredChain } from '../../chains/registry.ts'
+import { chainOf, sourceIdsOf } from '../../config/chains.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { messageBytes } from '../../intake/submit/message-bytes.ts'
+import { placesOfTransaction } from '../../intake/streams/source-transactions.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import type { Command } from 'commander'
+import { filterFields, isNarrowed, toFilter, type TransferSelection } from '../../operations/orders/transfer-filter.ts'
+import type { TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
+import { addField, valuesOf } from './options.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
+import { findLane } from '../../operations/orders/subjects.ts'
+import type { Call } from '../command.ts'
+import { type Heights, sourceOf } from '../../intake/streams/reports.ts'
+
+export const transferForms =
+  'id, the end of it as lists show it, transaction hash on either chain, digest, signed VAA, chain/emitter/sequence, source:target:nonce or chain/nonce'
+
+const nodeTimeoutMs = 5_000
+
+/** A given id in any form. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, TEMPORAL_UNAVAILABLE, and as `decode`. */
+export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
+  const signed = await idInMessage(config, given)
+  return resolveTransfer(client, signed ?? given, {
+    sourceIds: (chain) => sourceIdsOf(config, chain),
+    // Only reached when Temporal knows nothing of the hash.
+    placesOf: (hash) =>
+      withChains(config, async (chains) => {
+        await Promise.allSettled([...chains.values()].map((chain) => chain.connect()))
+        return placesOfTransaction(createBridges(config, chains), chains, hash)
+      }),
+  })
+}
+
+/** Head, one signature, head of the body. Ids and hashes are shorter, also in hex. */
+const leastBytes = 6 + 66 + 51
+
+/** Base64 or hex. Undefined: the text is no message. */
+async function idInMessage(config: Config, given: string): Promise<string | undefined> {
+  const bytes = bytesOf(given)
+  if (!bytes || bytes.length < leastBytes) return undefined
+  return withChains(config, async (chains) => {
+    const read = [...createBridges(config, chains).values()].map((bridge) => {
+      try {
+        return { id: transferId(bridge.decode(bytes)) }
+      } catch (error) {
+        return { error }
+      }
+    })
+    const found = read.find((one) => 'id' in one)
+    if (!found && read[0]) throw read[0].error
+    return found?.id
+  })
+}
+
+function bytesOf(text: string): Uint8Array | undefined {
+  try {
+    return messageBytes(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** None of the chains is connected. */
+export async function withChains<Result>(
+  config: Config,
+  use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,
+): Promise<Result> {
+  const chains = new Map(
+    Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain, { timeoutMs: nodeTimeoutMs })]),
+  )
+  try {
+    return await use(chains)
+  } finally {
+    for (const chain of chains.values()) chain.close()
+  }
+}
+
+export type FilterOptions = Readonly<Record<string, unknown>>
+
+export function withFilter(command: Command): Command {
+  for (const one of Object.values(filterFields)) addField(command, one)
+  return command
+}
+
+/** Undefined: no option narrows the selection. */
+export function selectionOf(options: FilterOptions): TransferSelection | undefined {
+  const given = valuesOf(filterFields, options) as TransferSelection
+  return isNarrowed(given) ? given : undefined
+}
+
+/** `toFilter` with the nodes of the config. */
+export function filterOf(client: TemporalClient, config: Config, given: TransferSelection = {}): Promise<TransferFilter> {
+  const mined = async (name: string, address: string, nonce: number) => {
+    chainOf(config, name)
+    return withChain(config, name, async (chain) => (await chain.mined(address, nonce))?.hash)
+  }
+  return toFilter({ client, config, mined }, given)
+}
+
+/** Connects the chain. Throws INPUT_INVALID (unknown chain), NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
+export async function withChain<Result>(
+  config: Config,
+  name: ChainName,
+  use: (chain: ConfiguredChain) => Promise<Result>,
+  options?: ConfiguredChainOptions,
+): Promise<Result> {
+  const chain = createConfiguredChain(name, chainOf(config, name), options)
+  try {
+    await chain.connect()
+    return await use(chain)
+  } finally {
+    chain.close()
+  }
+}
+
+export type LaneOptions = { readonly chain?: string }
+
+export function laneArgument(command: Command): Command {
+  return command
+    .argument('<lane>', 'lane id (evm-1:0x…), the address of a configured lane, or either as portage lane list shortens it')
+    .option('--chain <name>', 'the chain, where several have this address')
+}
+
+/** Throws LANE_NOT_FOUND, and what `use` throws. */
+export function withLane<Result>(
+  { withTemporal, options }: Call<LaneOptions>,
+  name: string,
+  use: (lane: LaneId, client: TemporalClient, config: Config) => Promise<Result>,
+): Promise<Result> {
+  return withTemporal(async (client, config) => use(await findLane(client, config, name, options.chain), client, config))
+}
+
+/** ms. Without an answer the lag is unknown. */
+const headTimeoutMs = 3_000
+
+export function streamArgument(command: Command): Command {
+  return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
+}
+
+/** By source chain, where a node answers. */
+export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
+  const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
+  const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {
+    const head = withChain(config, name, async ({ heads }) => heads.current, { timeoutMs: headTimeoutMs })
+    const found = await head.catch(() => undefined)
+    return [name, found && { finalized: found.finalized, headAt: found.latest.timestamp * 1_000 }]
+  }
+  const known = new Map<string, ReturnType<Heights>>(await Promise.all(sources.map(read)))
+  return (chain) => known.get(chain)
+}
