@@ -3,8 +3,7 @@ import { summaryText } from '../domain/text/web-ui-text.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 import type { OperatorTransactionSteps, SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
-import { failureText } from './failures.ts'
-import { laneStepPolicy } from './policies.ts'
+import { failureText, laneStepPolicy } from './policies.ts'
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow'
 
 /** `refused`: no retry heals the failure. */

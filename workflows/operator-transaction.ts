@@ -27,17 +27,12 @@ const checksPerRun = 200
 
 /** Sends one intent until it is final. A payment can happen twice: it is not sent again while its fate is unknown. */
 export function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
-  let cancel: ((order: Order) => void) | undefined
-  return obeyingTemporalCancel(
-    (order) => cancel?.(order),
-    () => sendUntilFinal(input, (obey) => (cancel = obey)),
-  )
+  return obeyingTemporalCancel((onCancel) => sendUntilFinal(input, onCancel))
 }
 
-/** `onReady` receives the function that cancels it. */
 async function sendUntilFinal(
   input: OperatorTransactionInput,
-  onReady: (cancel: (order: Order) => void) => void,
+  onTemporalCancel: (cancel: (order: Order) => void) => void,
 ): Promise<OperatorTransactionStatus> {
   const progress: OperatorTransactionProgress = { ...(input.progress ?? begun()) }
   const { lane, intent, by, reason } = input
@@ -54,7 +49,7 @@ async function sendUntilFinal(
     show(status)
   }
   setHandler(cancelOperatorTransactionSignal, (given) => cancel(orderOf(given)))
-  onReady(cancel)
+  onTemporalCancel(cancel)
   setHandler(operatorTransactionSignedSignal, (signed) => recordSigned(progress, signed))
   show(status)
   for (let checks = 0; ; checks++) {

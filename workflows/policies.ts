@@ -1,5 +1,6 @@
+import { type ErrorCode, knownCode } from '../domain/catalogue/errors.ts'
 import { failoverTimesOf } from '../temporal/contracts/failover.ts'
-import { type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@temporalio/workflow'
+import { ApplicationFailure, TimeoutFailure, type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@temporalio/workflow'
 
 /** No outage loses a transfer. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
@@ -61,3 +62,24 @@ export const expeditedPriority = 1
 /** Reverts, or nonces that something else used. */
 export const roundsBeforeParking = 5
 export const spentBeforeParking = 20
+
+/** Without the server's wrapping. */
+export function failureText(error: unknown): string {
+  const failure = cause(error)
+  return failure instanceof Error ? failure.message : String(failure)
+}
+
+/** The type of the failure. */
+export function codeOf(error: unknown): ErrorCode {
+  const failure = cause(error)
+  return knownCode(failure instanceof ApplicationFailure ? failure.type : undefined)
+}
+
+export function timedOutInQueue(error: unknown): boolean {
+  const failure = cause(error)
+  return failure instanceof TimeoutFailure && failure.timeoutType === 'SCHEDULE_TO_START'
+}
+
+function cause(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error
+}

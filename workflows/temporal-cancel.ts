@@ -5,10 +5,9 @@ import { CancellationScope } from '@temporalio/workflow'
 const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 
 /** Temporal's own cancel interrupts nothing, and acts as the signal `cancel`: the workflow ends by its nonces. */
-export function obeyingTemporalCancel<Result>(cancel: (order: Order) => void, run: () => Promise<Result>): Promise<Result> {
+export function obeyingTemporalCancel<Result>(
+  run: (onCancel: (cancel: (order: Order) => void) => void) => Promise<Result>,
+): Promise<Result> {
   const { cancelRequested } = CancellationScope.current()
-  return CancellationScope.nonCancellable(() => {
-    cancelRequested.catch(() => cancel(byTemporal))
-    return run()
-  })
+  return CancellationScope.nonCancellable(() => run((cancel) => void cancelRequested.catch(() => cancel(byTemporal))))
 }

@@ -45,5 +45,5 @@ test.each(Object.entries(catalogue))('%s has a title that is a sentence and a re
 test('only workflows of transfers log without the logger, through the SDK', () => {
   const other = /\bconsole\.(?:warn|error)\(|import \{[^}]*\blog\b[^}]*\} from '@temporalio\//
   const past = [...sources].filter(([, text]) => other.test(text)).map(([file]) => file)
-  expect(past).toEqual(['workflows/transfer/log.ts'])
+  expect(past).toEqual(['workflows/transfer/transfer-run.ts'])
 })

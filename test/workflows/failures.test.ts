@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, RetryState } from '@temporalio/common'
 import { expect, test } from 'vitest'
-import { codeOf } from '../../workflows/failures.ts'
+import { codeOf } from '../../workflows/policies.ts'
 
 const failed = (type: string) =>
   new ActivityFailure('failed', 'justify', '1', RetryState.NON_RETRYABLE_FAILURE, undefined, ApplicationFailure.nonRetryable('no', type))

@@ -3,10 +3,9 @@ import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Admission, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { waits } from '../policies.ts'
-import { awaitFinality } from './await-finality.ts'
+import { awaitFinality } from './outcome.ts'
 import * as steps from './steps.ts'
-import type { Outcome } from './status.ts'
-import type { TransferRun } from './transfer-run.ts'
+import type { Outcome, TransferRun } from './transfer-run.ts'
 import { isCancellation } from '@temporalio/workflow'
 
 type Waiting = Extract<Stopped, { kind: 'waiting' }>

@@ -5,17 +5,11 @@ import { shellWord } from '../../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 
 /** The Web UI passes the details on in a URL. */
 const linesShown = 20
 
-/** For the Web UI. `nextTryAt`: ms since the epoch. */
-export function showTransfer(transfer: Transfer, progress: TransferProgress, nextTryAt: number | undefined): void {
-  setCurrentDetails(detailsOf(transfer, progress, nextTryAt, workflowInfo()))
-}
-
-/** Markdown, newest first. */
+/** For the Web UI, in Markdown, newest first. @param nextTryAt ms since the epoch */
 export function detailsOf(
   transfer: Transfer,
   progress: TransferProgress,

@@ -1,13 +1,10 @@
+import type { LaneIntent } from './broadcast.ts'
 import { backoffMs } from '../../domain/backoff.ts'
 import { waitsForNonces } from '../../domain/transfer/attempts.ts'
-import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
-import { codeOf, failureText } from '../failures.ts'
-import { waits } from '../policies.ts'
-import { awaitFinality } from './await-finality.ts'
-import { nextRound } from './rounds.ts'
-import type { Outcome } from './status.ts'
+import type { Confirmation, LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
+import { codeOf, failureText, waits } from '../policies.ts'
 import { confirm, confirmEnd } from './steps.ts'
-import type { TransferRun } from './transfer-run.ts'
+import type { Outcome, TransferRun } from './transfer-run.ts'
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 
 /** Ends a cancelled transfer, parks an overdue one, unless the chain shows a delivery. */
@@ -20,7 +17,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   if (run.signals.cancelledBy) return undefined
   const passed = `not delivered by ${new Date(run.deadline ?? 0).toISOString()}`
   const { reason } = run.progress
-  nextRound(run.progress)
+  run.nextRound()
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
@@ -66,4 +63,28 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   delete run.signals.cancelledBy
   const repeat = cancelledBy ? `; repeat the cancel by ${cancelledBy.by}` : ''
   return run.park(codeOf(error), failureText(error) + repeat)
+}
+
+/** Step 5: waits until an effect is final or gone. `requireAgreement`: the transfer ends or parks if it is gone. */
+export async function awaitFinality(
+  run: TransferRun,
+  finalInMs: number,
+  { lane, requireAgreement }: { lane?: LaneIntent; requireAgreement?: true } = {},
+): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
+  let waitMs = finalInMs
+  for (let checks = 0; ; checks++) {
+    if (waitMs > 0) await run.pause(waitMs, checks === 0 ? 'in a block that is not final' : 'the nodes do not agree that it is final')
+    if (run.ending) lane?.startWithdrawal()
+    const { underway } = run.progress
+    const input = { transfer: run.transfer, waitMs: waits.confirmMs, landed: underway?.landed, requireAgreement, seenAt: run.seenAt }
+    const result = await confirm(input, run.label)
+    if (result.kind === 'delivered') return result
+    if (result.kind !== 'unsettled') {
+      if (underway) delete underway.landed
+      return result
+    }
+    if (run.isDue) await run.continueAsNew()
+    // With one of two nodes down that may last, for every transfer of the chain.
+    waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
+  }
 }

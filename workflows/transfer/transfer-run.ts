@@ -1,16 +1,31 @@
+import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
+import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import { intentIdOf } from '../../domain/lane/lane.ts'
+import { type LaneId, intentIdOf } from '../../domain/lane/lane.ts'
 import { type Order, withOrder } from '../../domain/order.ts'
 import { durationText, summaryText, timeText } from '../../domain/text/web-ui-text.ts'
-import { type Transfer, type TransferState, transitions } from '../../domain/transfer/transfer.ts'
-import type { TransferInput, TransferProgress, TransferStatus, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
+import { type Delivery, type Transfer, type TransferState, isOutcome, transitions } from '../../domain/transfer/transfer.ts'
+import type { TransferProgress, TransferStatus, TransferInput, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
 import { ordinaryPriority, waits } from '../policies.ts'
-import { showTransfer } from './details.ts'
-import { TransferLog } from './log.ts'
-import { addToTimeline, type Outcome, type StateFacts, statusOf, writeAttributes } from './status.ts'
-import { condition, makeContinueAsNewFunc, sleep, workflowInfo } from '@temporalio/workflow'
+import { detailsOf } from './details.ts'
+import { condition, log, makeContinueAsNewFunc, setCurrentDetails, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
-/** The state that all steps of a transfer share. */
+export type Outcome =
+  | { readonly kind: 'delivered'; readonly delivery: Delivery }
+  | { readonly kind: 'rejected' | 'declined'; readonly code: ErrorCode; readonly reason: string }
+  | { readonly kind: 'cancelled'; readonly by: Order }
+
+interface StateFacts {
+  readonly code?: ErrorCode
+  readonly reason?: string
+  readonly txHash?: string | undefined
+}
+
+/** The first entry stays; the oldest others are dropped. */
+const timelineLimit = 40
+
+/** The state that all steps of a transfer share. A round is one intent: one call through one lane, at most one nonce. */
 export class TransferRun {
   transfer: Transfer
   readonly id = workflowInfo().workflowId
@@ -21,7 +36,8 @@ export class TransferRun {
   /** ms since the epoch, for metrics; by default when the run began. */
   readonly seenAt: number
   #outcome: Outcome | undefined
-  readonly #log: TransferLog
+  /** The last code that was logged for its wait. */
+  #waitsFor: string | undefined
   readonly #startedAt = Date.now()
 
   constructor({ transfer, priority = ordinaryPriority, deadline, seenAt, orders, progress, unacknowledged }: TransferInput) {
@@ -30,8 +46,9 @@ export class TransferRun {
     this.signals = unacknowledged ?? { woken: false, priority }
     this.deadline = deadline
     this.seenAt = seenAt ?? workflowInfo().startTime.getTime()
-    this.#log = new TransferLog(this.id, transfer, progress)
+    this.#waitsFor = progress?.state === 'waiting' ? progress.code : undefined
     if (progress) this.#show()
+    else log.info('transfer started', this.#logIds)
     if (deadline !== undefined && !this.overdue) void this.#wakeAt(deadline)
   }
 
@@ -73,8 +90,16 @@ export class TransferRun {
     return this.progress.orders?.findLast(({ kind }) => kind === 'retry')?.at
   }
 
+  /** Answer of the query `status`, and result. */
   status(): TransferStatus {
-    return statusOf(this.id, this.transfer, this.progress, this.#outcome)
+    const { message: _, ...transfer } = this.transfer
+    const { state, lane, underway, code, reason, round: rounds, timeline, transactions, orders } = this.progress
+    const { landed, nonce = landed?.nonce } = underway ?? {}
+    const { txHash, attempts, tried, batch } = landed ?? {}
+    const delivery = this.#outcome?.kind === 'delivered' ? this.#outcome.delivery : undefined
+    const cancelledBy = this.#outcome?.kind === 'cancelled' ? this.#outcome.by : undefined
+    const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason }
+    return { id: this.id, transfer, state, ...facts, rounds, timeline, ...(transactions && { transactions }), ...(orders && { orders }) }
   }
 
   /** Shows it in timeline, details, log and search attributes. */
@@ -85,10 +110,11 @@ export class TransferRun {
     progress.state = state
     progress.code = facts.code
     progress.reason = facts.reason
-    addToTimeline(progress.timeline, { at: Date.now(), state, note })
+    progress.timeline.push({ at: Date.now(), state, note })
+    if (progress.timeline.length > timelineLimit) progress.timeline.splice(1, 1)
     this.#show()
-    this.#log.entered(state, { ...facts, lane: progress.lane, tookMs: Date.now() - this.seenAt })
-    writeAttributes(before, progress, facts)
+    this.#logState(facts)
+    this.#writeAttributes(before, facts)
   }
 
   /** Begins at step 1, or leaves `parked`. */
@@ -146,6 +172,36 @@ export class TransferRun {
     return woken
   }
 
+  /** Records the transactions of this round that a step reports. */
+  record(lane: LaneId, { nonce, tried = [] }: { nonce: number; tried?: readonly AttemptRecord[] }, landed?: Landed): void {
+    const { transactions = [], round } = this.progress
+    if (tried.length === 0) return
+    this.progress.transactions = recordAttempts(transactions, { lane, nonce, round, at: Date.now(), tried, ...(landed && { landed }) })
+  }
+
+  rollBack(): void {
+    const { transactions, round } = this.progress
+    if (transactions) this.progress.transactions = rollBackAttempts(transactions, round)
+  }
+
+  /** Keeps the lane, with the highest nonce that the transfer held there. */
+  stopFollowing(): void {
+    const { underway, left = [], transactions, round } = this.progress
+    this.progress.underway = undefined
+    if (!underway) return
+    if (transactions) this.progress.transactions = dropAttempts(transactions, round)
+    const { lane } = underway.ready
+    const nonces = [underway.nonce, left.find((one) => one.lane === lane)?.nonce].filter((nonce) => nonce !== undefined)
+    const highest = nonces.length > 0 ? { nonce: Math.max(...nonces) } : {}
+    this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
+  }
+
+  /** The nonce is used up or left to its lane. The next try is a new intent. */
+  nextRound(): void {
+    this.stopFollowing()
+    this.progress.round += 1
+  }
+
   /** The run is old or its history is long. */
   get isDue(): boolean {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
@@ -160,7 +216,40 @@ export class TransferRun {
   }
 
   #show(nextTryAt?: number): void {
-    showTransfer(this.transfer, this.progress, nextTryAt)
+    setCurrentDetails(detailsOf(this.transfer, this.progress, nextTryAt, workflowInfo()))
+  }
+
+  get #logIds(): Readonly<Record<string, string>> {
+    const { bridge, sourceChain, targetChain, sequence } = this.transfer
+    return { transfer: this.id, bridge, source: sourceChain, target: targetChain, sequence }
+  }
+
+  /**
+   * Only states that people search for. The timeline has the others. Through the SDK's sink: no command, and nothing in
+   * a replay. workers/telemetry adds the remedy.
+   */
+  #logState({ code, reason, txHash }: StateFacts): void {
+    const { state, lane } = this.progress
+    const about = { ...this.#logIds, ...(lane && { lane }), ...(code && { code }), ...(reason && { reason }), ...(txHash && { txHash }) }
+    if (state === 'parked') log.warn('transfer parked', about)
+    else if (isOutcome(state)) log.info(`transfer ${state}`, { ...about, tookMs: Date.now() - this.seenAt })
+    else if (state === 'waiting' && this.#waitsFor !== code) log.info('transfer waits', about)
+    if (state === 'waiting') this.#waitsFor = code
+    else if (state === 'broadcasting' || state === 'parked') this.#waitsFor = undefined
+  }
+
+  /** Each write costs a state transition: write changes only. */
+  #writeAttributes(before: TransferState, { code, txHash }: StateFacts): void {
+    const { state, lane } = this.progress
+    const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
+    const isOtherCode = workflowInfo().typedSearchAttributes.get(PortageCode) !== code
+    if (before === state && !txHash && !isOtherCode) return
+    upsertSearchAttributes([
+      { key: TransferState, value: state },
+      ...(isOtherCode ? [{ key: PortageCode, value: code ?? null }] : []),
+      ...(state === 'broadcasting' && lane ? [{ key: Lane, value: lane }] : []),
+      ...(txHash ? [{ key: TxHash, value: txHash }] : []),
+    ])
   }
 
   async #wakeAt(deadline: number): Promise<void> {

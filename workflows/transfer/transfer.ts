@@ -1,22 +1,30 @@
-import type { TransferInput, TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { orderOf } from '../../domain/order.ts'
+import { expeditedPriority } from '../policies.ts'
+import { expedite } from './steps.ts'
+import { setHandler } from '@temporalio/workflow'
+import {
+  adoptSignal,
+  cancelSignal,
+  expediteSignal,
+  retrySignal,
+  rolledBackSignal,
+  statusQuery,
+  type TransferInput,
+  type TransferStatus,
+} from '../../temporal/contracts/transfer.ts'
 import { obeyingTemporalCancel } from '../temporal-cancel.ts'
 import { admit } from './admit.ts'
-import { awaitFinality } from './await-finality.ts'
-import { broadcast, failRound } from './broadcast.ts'
-import { LaneIntent } from './lane-intent.ts'
-import { endByPolicy, endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
-import { rollBackRound } from './rounds.ts'
-import { receiveSignals } from './signals.ts'
-import type { Outcome } from './status.ts'
-import { TransferRun } from './transfer-run.ts'
+import { broadcast, failRound, LaneIntent } from './broadcast.ts'
+import { awaitFinality, endByPolicy, endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
+import { TransferRun, type Outcome } from './transfer-run.ts'
 
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: TransferInput): Promise<TransferStatus> {
-  let run: TransferRun | undefined
-  return obeyingTemporalCancel(
-    (order) => run?.cancel(order),
-    () => tryUntilDone((run = new TransferRun(input))),
-  )
+  return obeyingTemporalCancel((onCancel) => {
+    const run = new TransferRun(input)
+    onCancel((order) => run.cancel(order))
+    return tryUntilDone(run)
+  })
 }
 
 async function tryUntilDone(run: TransferRun): Promise<TransferStatus> {
@@ -52,6 +60,34 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
   if (finality.kind !== 'gone') return finality
   // The next try follows the same nonce.
-  rollBackRound(run.progress)
+  run.rollBack()
   return undefined
+}
+
+/** People type signals too: a missing field must not fail the task. */
+function receiveSignals(run: TransferRun): void {
+  const { signals } = run
+  setHandler(statusQuery, () => run.status())
+  setHandler(retrySignal, (given) => {
+    const isGate = (given as { gate?: unknown } | null | undefined)?.gate === true
+    if (!isGate) run.note('retry', orderOf(given))
+    run.retry(isGate)
+  })
+  setHandler(cancelSignal, (given) => run.cancel(orderOf(given)))
+  setHandler(expediteSignal, (given) => {
+    run.note('expedite', orderOf(given))
+    signals.priority = expeditedPriority
+    const { lane } = run.progress
+    // A failed raise does no harm: the lane raises fees of stuck transactions by itself.
+    if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
+  })
+  setHandler(adoptSignal, (copy) => {
+    if (typeof copy?.message !== 'string') return
+    run.note('adopt', orderOf(copy))
+    signals.adopted = copy.message
+    signals.woken = true
+  })
+  setHandler(rolledBackSignal, (fallen) => {
+    if (fallen?.intentId === run.intentId) signals.woken = true
+  })
 }
