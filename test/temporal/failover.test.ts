@@ -1,6 +1,6 @@
 import type { WorkflowStartInput } from '@temporalio/client'
 import { describe, expect, test } from 'vitest'
-import { failoverInterceptor } from '../../temporal/client/connection/failover.ts'
+import { failoverInterceptor } from '../../temporal/client/connection/connect.ts'
 import { defaultFailoverTimes, failoverTimesOf } from '../../temporal/contracts/failover.ts'
 
 const started = {

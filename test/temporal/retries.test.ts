@@ -1,6 +1,6 @@
 import { createServer } from 'node:http2'
 import { expect, test } from 'vitest'
-import { openConnection } from '../../temporal/client/connection/connect.ts'
+import { openConnection } from '../../temporal/client/connection/probe.ts'
 import { listen } from '../helpers/servers.ts'
 
 /** A server that greets, and is too busy for everything else: the SDK tries that again. */
@@ -19,7 +19,7 @@ async function busyServer() {
 
 test('a call that waits for its retry ends with its connection, and throws only to its caller', async () => {
   const server = await busyServer()
-  const connection = await openConnection({ address: server.address, namespace: 'default' }, 5_000)
+  const connection = await openConnection({ address: server.address, namespace: 'default' })
   const call = connection.workflowService.describeNamespace({ namespace: 'default' })
   const close = async () => {
     await expect.poll(server.asked).toBeGreaterThan(0)

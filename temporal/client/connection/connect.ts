@@ -1,21 +1,25 @@
-import { Client, Connection, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client'
+import { Client, type CompiledWorkflowOptions, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client'
 import { NamespaceNotFoundError, type PayloadCodec } from '@temporalio/common'
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js'
-import { searchAttributes } from '../../contracts/names.ts'
-import type { TemporalClient } from './client.ts'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamNames } from '../../../domain/stream/stream.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
-import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import { connectionOptions, readCredentials } from './credentials.ts'
+import { defaultFailoverTimes, type FailoverTimes } from '../../contracts/failover.ts'
 import { createEncryptionCodec } from '../../encryption/codec.ts'
-import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
-import { checkHandshake } from './handshake.ts'
 import { readableMemos, useReadableLists } from '../visibility/memos.ts'
-import { connectionError, keyRefused } from './probe.ts'
-import { retries } from './retries.ts'
-import { failoverInterceptor, type FailoverSettings } from './failover.ts'
+import type { TemporalClient } from './client.ts'
+import { detailOf, refusalCode } from './errors.ts'
+import { openConnection } from './probe.ts'
 
-const connectTimeoutMs = 5_000
+/** The server's default, s. */
+const defaultWorkflowTaskSeconds = 10
+
+export interface FailoverSettings {
+  readonly workflowTaskSeconds: number
+  readonly heartbeatSeconds: number
+  readonly laneTaskSeconds: number
+}
 
 interface ClientOptions {
   readonly codec: PayloadCodec
@@ -46,64 +50,35 @@ export async function withTemporalClient<Result>(
 ): Promise<Result> {
   const { address, namespace, streamNames, failover } = target
   const codec = createEncryptionCodec(target.encryption)
-  const connection = await openConnection(target, connectTimeoutMs)
+  const connection = await openConnection(target)
   try {
     return await use(createTemporalClient(connection, namespace, { codec, streamNames, failover }))
   } catch (error) {
-    if (error instanceof NamespaceNotFoundError)
-      throw new RelayerError('TEMPORAL_NAMESPACE', { facts: { address, namespace }, cause: error })
+    const about = { facts: { address, namespace }, cause: error }
+    if (error instanceof NamespaceNotFoundError) throw new RelayerError('TEMPORAL_NAMESPACE', about)
     const refused = refusalCode(error)
-    throw refused ? new RelayerError(refused, { detail: detailOf(error), facts: { address, namespace }, cause: error }) : error
+    throw refused ? new RelayerError(refused, { detail: detailOf(error), ...about }) : error
   } finally {
     await connection.close()
   }
 }
 
-/** The caller closes it. Throws TEMPORAL_UNAVAILABLE and the codes of rejected credentials. */
-export async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
-  const credentials = readCredentials(target)
-  // gRPC alone would not report the reason.
-  await checkHandshake(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
-  try {
-    return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout, interceptors: retries() })
-  } catch (cause) {
-    // Every accepted key may read the server's capabilities.
-    if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, { address: target.address }, cause)
-    throw await connectionError(target, credentials, cause)
-  }
-}
-
-/** Its methods throw the server's errors. */
-export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
-
-/** Throws what `withTemporalClient` throws. */
-export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs: number) {
-  const { namespace } = target
-  const connection = await openConnection(target, connectTimeoutMs)
-  const { workflowService, operatorService } = connection
+/** Gives started workflows the configured time-outs, unless they are the defaults. */
+export function failoverInterceptor({
+  heartbeatSeconds,
+  laneTaskSeconds,
+  workflowTaskSeconds,
+}: FailoverSettings): WorkflowClientInterceptor {
+  const failover: FailoverTimes = { heartbeatMs: heartbeatSeconds * 1_000, laneTaskMs: laneTaskSeconds * 1_000 }
+  const isDefault = failover.heartbeatMs === defaultFailoverTimes.heartbeatMs && failover.laneTaskMs === defaultFailoverTimes.laneTaskMs
+  const workflowTaskTimeout = workflowTaskSeconds === defaultWorkflowTaskSeconds ? undefined : msToTs(workflowTaskSeconds * 1_000)
+  const extended = (options: CompiledWorkflowOptions): CompiledWorkflowOptions => ({
+    ...options,
+    ...(workflowTaskTimeout && { workflowTaskTimeout }),
+    ...(!isDefault && { memo: { ...options.memo, failover } }),
+  })
   return {
-    /** Undefined: the server does not report it. */
-    version: async () => (await workflowService.getSystemInfo({})).serverVersion ?? undefined,
-    /** Hours. Undefined: there is no such namespace. */
-    async retentionHours() {
-      try {
-        const { config } = await workflowService.describeNamespace({ namespace })
-        return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3600
-      } catch (error) {
-        if (isNamespaceMissing(error)) return undefined
-        throw error
-      }
-    },
-    /** Undefined: the server refuses the call, as Temporal Cloud does. */
-    async missingSearchAttributes() {
-      const listed = await operatorService.listSearchAttributes({ namespace }).catch((error: unknown) => {
-        if (refusalCode(error)) return undefined
-        throw error
-      })
-      if (!listed) return undefined
-      const { customAttributes } = listed
-      return Object.values(searchAttributes).flatMap(({ name }) => (customAttributes?.[name] === undefined ? [name] : []))
-    },
-    close: () => connection.close(),
+    startWithDetails: (input, next) => next({ ...input, options: extended(input.options) }),
+    startUpdateWithStart: (input, next) => next({ ...input, workflowStartOptions: extended(input.workflowStartOptions) }),
   }
 }

@@ -131,6 +131,14 @@ export function rethrowAs(codes: TemporalErrorCodes, facts?: Facts): (error: unk
   }
 }
 
+/** For `catch`: `value` if the server refuses the call. Throws any other error. */
+export function ifRefused<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (refusalCode(error)) return value
+    throw error
+  }
+}
+
 /** For `catch`: `value` if the workflow is gone. Throws any other error. */
 export function ifGone<Value>(value: Value): (error: unknown) => Value {
   return (error) => {

@@ -8,12 +8,6 @@ import { detailOf } from './errors.ts'
 
 const tlsTimeoutMs = 2_000
 
-export interface HandshakeOptions {
-  readonly stopping?: AbortSignal | undefined
-  readonly timeoutMs: number
-  readonly facts: Facts
-}
-
 /** HTTP/2 preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with its own SETTINGS. */
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
@@ -25,7 +19,7 @@ const settingsFrame = 4
 export async function checkHandshake(
   { address }: TemporalAccess,
   credentials: TemporalCredentials,
-  { stopping, timeoutMs, facts }: HandshakeOptions,
+  { stopping, timeoutMs, facts }: { readonly stopping?: AbortSignal | undefined; readonly timeoutMs: number; readonly facts: Facts },
 ): Promise<void> {
   const stage = { handshakeDone: false }
   const socket = open(address, credentials)

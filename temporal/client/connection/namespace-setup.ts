@@ -2,45 +2,41 @@ import type { Connection } from '@temporalio/client'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { pause, poll } from '../../../runtime/wait.ts'
 import { searchAttributes } from '../../contracts/names.ts'
-import { openConnection } from './connect.ts'
-import { fromTemporal, isNamespaceMissing, refusalCode } from './errors.ts'
+import { fromTemporal, ifRefused, isNamespaceMissing } from './errors.ts'
+import { openConnection } from './probe.ts'
 
-export interface NamespaceSetupOptions {
-  /** Of a new namespace. */
-  readonly retentionHours: number
-  /** For the server to know new names, ms. Default: 30 s. Its cache of namespaces is up to 10 s old. */
-  readonly timeoutMs?: number
-}
+export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 
-/** `made`: by the set-up. */
-export interface NamespaceSetup {
-  readonly namespace: { readonly name: string; readonly made: boolean; readonly retentionHours: number }
-  readonly searchAttributes: {
-    readonly made: readonly string[]
-    readonly present: readonly string[]
-    /** Not of type Keyword, which breaks queries. A server cannot change a type. */
-    readonly wrongType: readonly string[]
-    /** Missing, and the server refuses the call: Temporal Cloud, or an API key without the role admin. */
-    readonly refused: readonly string[]
-  }
+interface SearchAttributes {
+  /** By this set-up. */
+  readonly made: readonly string[]
+  readonly present: readonly string[]
+  /** Not of type Keyword, which breaks queries. A server cannot change a type. */
+  readonly wrongType: readonly string[]
+  /** Missing, and the server refuses the call: Temporal Cloud, or an API key without the role admin. */
+  readonly refused: readonly string[]
 }
 
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's API. */
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
+/** For the server to know new names, ms. Its cache of namespaces is up to 10 s old. */
+const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
 /** Resolves once the server knows all. Throws as `openConnection`, TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE. */
-export async function setUpNamespace(target: TemporalAccess, options: NamespaceSetupOptions): Promise<NamespaceSetup> {
-  const { retentionHours, timeoutMs = 30_000 } = options
+export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
-  const connection = await openConnection(target, 5_000)
+  const connection = await openConnection(target)
   const deadline = Date.now() + timeoutMs
   try {
     return await connection.withDeadline(deadline, async () => {
       const made = await makeNamespace(connection, namespace, retentionHours)
-      return { namespace: made, searchAttributes: await makeAttributes(connection, namespace, deadline) }
+      return {
+        namespace: { name: namespace, made, retentionHours: await readRetentionHours(connection, namespace) },
+        searchAttributes: await makeAttributes(connection, namespace, deadline),
+      }
     })
   } catch (error) {
     throw fromTemporal(error, {}, { address, namespace })
@@ -49,52 +45,63 @@ export async function setUpNamespace(target: TemporalAccess, options: NamespaceS
   }
 }
 
-async function makeNamespace(
-  { workflowService }: Connection,
-  namespace: string,
-  retentionHours: number,
-): Promise<NamespaceSetup['namespace']> {
-  const known = async () => {
-    const { config } = await workflowService.describeNamespace({ namespace })
-    return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / hour
+/** Its methods throw the server's errors. */
+export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
+
+/** Throws as `openConnection`. */
+export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs: number) {
+  const { namespace } = target
+  const connection = await openConnection(target, { timeoutMs: connectTimeoutMs })
+  return {
+    /** Undefined: the server does not report it. */
+    version: async () => (await connection.workflowService.getSystemInfo({})).serverVersion ?? undefined,
+    /** Undefined: there is no such namespace. */
+    retentionHours: () => readRetentionHours(connection, namespace).catch(unlessMissing),
+    /** Undefined: the server refuses the call, as Temporal Cloud does. */
+    async missingSearchAttributes() {
+      const types = await attributeTypes(connection, namespace).catch(ifRefused(undefined))
+      return types && names.filter((name) => types[name] === undefined)
+    },
+    close: () => connection.close(),
   }
-  try {
-    return { name: namespace, made: false, retentionHours: await known() }
-  } catch (error) {
-    if (!isNamespaceMissing(error)) throw error
-  }
-  const seconds = retentionHours * hour
-  // A number works here. The generated type is a Long.
-  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: seconds as never } })
-  return { name: namespace, made: true, retentionHours: await known() }
 }
 
-type Attributes = NamespaceSetup['searchAttributes']
+/** For closed workflows. */
+export async function readRetentionHours({ workflowService }: Pick<Connection, 'workflowService'>, namespace: string): Promise<number> {
+  const { config } = await workflowService.describeNamespace({ namespace })
+  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / hour
+}
 
-async function makeAttributes(connection: Connection, namespace: string, deadline: number): Promise<Attributes> {
-  const { operatorService } = connection
-  /** Numbers of Temporal's API. Undefined: the server refuses the call. */
-  const listed = async (): Promise<Record<string, number> | undefined> => {
-    const answer = await whenKnown(() => operatorService.listSearchAttributes({ namespace }), deadline).catch((error: unknown) => {
-      if (refusalCode(error)) return undefined
-      throw error
-    })
-    return answer && { ...answer.customAttributes }
-  }
+function unlessMissing(error: unknown): undefined {
+  if (!isNamespaceMissing(error)) throw error
+}
+
+/** Numbers of Temporal's API, by name. */
+async function attributeTypes({ operatorService }: Connection, namespace: string): Promise<Readonly<Record<string, number>>> {
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
+  return { ...customAttributes }
+}
+
+/** False: it was there. */
+async function makeNamespace({ workflowService }: Connection, namespace: string, retentionHours: number): Promise<boolean> {
+  if (await workflowService.describeNamespace({ namespace }).catch(unlessMissing)) return false
+  // A number works here. The generated type is a Long.
+  const seconds = (retentionHours * hour) as never
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds } })
+  return true
+}
+
+async function makeAttributes(connection: Connection, namespace: string, deadline: number): Promise<SearchAttributes> {
+  const listed = () => whenKnown(() => attributeTypes(connection, namespace), deadline).catch(ifRefused(undefined))
   const types = await listed()
   if (!types) return { made: [], present: [], wrongType: [], refused: names }
   const wrongType = names.filter((name) => types[name] !== undefined && types[name] !== keyword)
   const present = names.filter((name) => types[name] === keyword)
   const missing = names.filter((name) => types[name] === undefined)
   if (missing.length === 0) return { made: [], present, wrongType, refused: [] }
-  const add = () =>
-    operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) })
-  try {
-    await whenKnown(add, deadline)
-  } catch (error) {
-    if (refusalCode(error)) return { made: [], present, wrongType, refused: missing }
-    throw error
-  }
+  const added = { namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) }
+  const answer = await whenKnown(() => connection.operatorService.addSearchAttributes(added), deadline).catch(ifRefused(undefined))
+  if (!answer) return { made: [], present, wrongType, refused: missing }
   // A workflow that starts right after this needs them.
   const known = async () => {
     const now = await listed()

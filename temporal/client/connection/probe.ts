@@ -1,6 +1,6 @@
+import { Connection } from '@temporalio/client'
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
-import { Connection } from '@temporalio/client'
 import { type TemporalClient, within } from './client.ts'
 import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
@@ -12,65 +12,61 @@ const answerTimeoutMs = 5_000
 /** No workflow has this id: a signal to it only shows whether writing is permitted. */
 const noWorkflow = 'portage-permission-check'
 
-export interface ProbeOptions {
+interface ConnectOptions {
   readonly stopping?: AbortSignal | undefined
+  /** Of each step. */
   readonly timeoutMs?: number
-  /** Workers and orders need it. */
-  readonly writes?: boolean
 }
 
 /**
- * Checks server, credentials and namespace. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
- * TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED,
- * TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. All are retriable.
+ * The caller closes it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
+ * TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All are retriable.
  */
-export async function probeTemporal(
+export async function openConnection(
   target: TemporalAccess,
-  { stopping, timeoutMs = answerTimeoutMs, writes = false }: ProbeOptions = {},
-): Promise<void> {
+  { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
+): Promise<Connection> {
   const { address, namespace } = target
   const facts = { address, namespace }
   const credentials = readCredentials(target)
   // gRPC alone would not report the reason.
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
-  const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
+  try {
+    return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
+  } catch (cause) {
+    // Every accepted key may read the server's capabilities, so a refusal concerns the key.
+    if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
+    throw await connectionError(target, credentials, cause, facts)
+  }
+}
+
+/** Checks server, credentials and namespace. Throws as `openConnection`, TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. */
+export async function probeTemporal(
+  target: TemporalAccess,
+  {
+    stopping,
+    timeoutMs = answerTimeoutMs,
+    writes = false,
+  }: ConnectOptions & { /** Workers and orders need it. */ readonly writes?: boolean } = {},
+): Promise<void> {
+  const { address, namespace } = target
+  const connection = await openConnection(target, { stopping, timeoutMs })
   const { workflowService } = connection
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
   try {
-    // Allowed for every accepted key.
-    await ask(() => workflowService.getSystemInfo({})).catch(refuseKey(credentials, facts))
     await ask(() => workflowService.describeNamespace({ namespace }))
-    if (writes) await ask(() => mayWrite(connection, namespace))
+    const signal = { namespace, workflowExecution: { workflowId: noWorkflow }, signalName: noWorkflow }
+    if (writes)
+      await ask(() => workflowService.signalWorkflowExecution(signal)).catch((error: unknown) => {
+        if (!isNamespaceMissing(error)) throw error
+      })
   } catch (error) {
-    if (error instanceof RelayerError) throw error
+    const facts = { address, namespace }
     if (isNamespaceMissing(error)) throw new RelayerError('TEMPORAL_NAMESPACE', { facts, cause: error })
-    throw await connectionError(target, credentials, error, facts)
+    throw await connectionError(target, readCredentials(target), error, facts)
   } finally {
     await connection.close().catch(() => {})
   }
-}
-
-/** Throws the server's error. */
-async function mayWrite({ workflowService }: Connection, namespace: string): Promise<void> {
-  await workflowService
-    .signalWorkflowExecution({ namespace, workflowExecution: { workflowId: noWorkflow }, signalName: noWorkflow })
-    .catch((error: unknown) => {
-      if (!isNamespaceMissing(error)) throw error
-    })
-}
-
-/** For `catch` after a call that needs no permission, so a refusal concerns the key. */
-function refuseKey(credentials: TemporalCredentials, facts: Facts) {
-  return (error: unknown): never => {
-    if (!refusalCode(error) || credentials.apiKey === undefined) throw error
-    throw keyRefused(credentials.apiKey, facts, error)
-  }
-}
-
-export function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError {
-  const expiry = apiKeyExpiry(apiKey)
-  const detail = expiry !== undefined && expiry < Date.now() ? `it expired at ${new Date(expiry).toISOString()}` : undefined
-  return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
 export async function checkNamespace(client: TemporalClient, timeoutMs: number): Promise<void> {
@@ -78,12 +74,18 @@ export async function checkNamespace(client: TemporalClient, timeoutMs: number):
   await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
 }
 
+function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError {
+  const expiry = apiKeyExpiry(apiKey)
+  const detail = expiry !== undefined && expiry < Date.now() ? `it expired at ${new Date(expiry).toISOString()}` : undefined
+  return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
+}
+
 /** As precise as a handshake can make it. */
-export async function connectionError(
+async function connectionError(
   target: TemporalAccess,
   credentials: TemporalCredentials,
   cause: unknown,
-  facts: Facts = { address: target.address },
+  facts: Facts,
 ): Promise<RelayerError> {
   const code = refusalCode(cause)
   if (code === 'TEMPORAL_API_KEY_REFUSED' && credentials.apiKey !== undefined) return keyRefused(credentials.apiKey, facts, cause)

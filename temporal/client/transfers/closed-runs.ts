@@ -1,6 +1,7 @@
 import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { ChainName, TransferState } from '../../../domain/transfer/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { readRetentionHours } from '../connection/namespace-setup.ts'
 import { fromTemporal, ifGone, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import type { RunId } from '../visibility/runs.ts'
@@ -76,7 +77,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
         ? [{ workflowId, runId, execution: status.name, startedAt: startTime.toISOString(), closedAt: closeTime.toISOString() }]
         : [],
     )
-    .toSorted((a, b) => compare(a.closedAt, b.closedAt) || compare(a.runId, b.runId))
+    .toSorted((a, b) => compare(`${a.closedAt} ${a.runId}`, `${b.closedAt} ${b.runId}`))
 }
 
 /** Undefined: deleted by the server. Throws TEMPORAL_UNAVAILABLE and the like, nothing for unreadable content. */
@@ -113,10 +114,8 @@ function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?:
 }
 
 /** Throws TEMPORAL_UNAVAILABLE and the like. */
-export async function retentionHours(client: TemporalClient): Promise<number> {
-  const { namespace } = client.options
-  const { config } = await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace })).catch(rethrowAs({}))
-  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3_600
+export function retentionHours(client: TemporalClient): Promise<number> {
+  return within(client, timeoutMs, () => readRetentionHours(client, client.options.namespace)).catch(rethrowAs({}))
 }
 
 function compare(a: string, b: string): number {
