@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { AccessSource } from '../operations/access/key-ring.ts'
+import type { AccessSource } from '../operations/access/keys.ts'
 import type { Bridges } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import type { LaneSpending } from '../chains/signing-port.ts'

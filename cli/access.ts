@@ -1,5 +1,5 @@
-import { assertLevel, assertNotRevoked, assertScope } from '../operations/access/authorize.ts'
-import { createKeyRing } from '../operations/access/key-ring.ts'
+import { assertLevel, assertNotRevoked, assertScope } from '../operations/access/principals.ts'
+import { createKeyRing } from '../operations/access/keys.ts'
 import { orderNamed, orderOf } from '../operations/orders/orders.ts'
 import { verifyToken } from '../operations/access/tokens.ts'
 import { accessSource } from '../config/data-folder.ts'

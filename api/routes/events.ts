@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { assertStillGood, type TokenCheck } from '../../operations/access/authenticate.ts'
+import { assertStillGood, type TokenCheck } from '../../operations/access/principals.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { EventFeed, feedDefaults } from '../events/feed.ts'

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { createKeyRing } from '../../operations/access/key-ring.ts'
+import { createKeyRing } from '../../operations/access/keys.ts'
 import { openCodecServer } from '../../operations/codec/server.ts'
 import { accessSource } from '../../config/data-folder.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'

@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import { unlistedToken, type UnlistedToken } from '../../operations/access/first-token.ts'
-import { keyFile } from '../../operations/access/key-ring.ts'
-import { makeKeys, readKeys, signingKey } from '../../operations/access/keys.ts'
+import { keyFile, makeKeys, readKeys, signingKey } from '../../operations/access/keys.ts'
 import { signToken } from '../../operations/access/tokens.ts'
 import { namesOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'

@@ -1,5 +1,4 @@
-import { keyFile } from '../../operations/access/key-ring.ts'
-import { type AccessKey, readKeys } from '../../operations/access/keys.ts'
+import { type AccessKey, keyFile, readKeys } from '../../operations/access/keys.ts'
 import { lanesOf } from '../../config/chains.ts'
 import { accessSource } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema/schema.ts'

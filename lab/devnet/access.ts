@@ -1,5 +1,4 @@
-import { keyFile } from '../../operations/access/key-ring.ts'
-import { makeKeys, readKeys, signingKey } from '../../operations/access/keys.ts'
+import { keyFile, makeKeys, readKeys, signingKey } from '../../operations/access/keys.ts'
 import { signToken, type TokenRequest } from '../../operations/access/tokens.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
 import type { ConfigInput } from './relayer-config.ts'

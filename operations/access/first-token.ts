@@ -13,20 +13,15 @@ const unlistedSchema = z.strictObject({
   expiresAt: z.int().positive(),
 })
 
-/** A deployment's first token until it is listed, if need be by the next start. */
-export interface UnlistedToken {
-  /** Undefined: none is valid. Removes malformed contents. */
-  read(): Promise<Principal | undefined>
-  /** Throws errors of the file system. */
-  keep(token: Principal): Promise<void>
-  forget(): Promise<void>
-}
+export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-export function unlistedToken(dataFolder: string, now: () => number = Date.now): UnlistedToken {
+/** A deployment's first token until it is listed, if need be by the next start. */
+export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })
   return {
-    async read() {
+    /** Undefined: none is valid. Removes malformed contents. */
+    async read(): Promise<Principal | undefined> {
       const text = await readFile(file, 'utf8').catch(() => undefined)
       if (text === undefined) return undefined
       const token = parse(text)
@@ -34,7 +29,8 @@ export function unlistedToken(dataFolder: string, now: () => number = Date.now):
       await forget().catch(() => {})
       return undefined
     },
-    keep: (token) => writeFile(file, `${JSON.stringify(token, null, 2)}\n`, { mode: 0o600 }),
+    /** Throws errors of the file system. */
+    keep: (token: Principal) => writeFile(file, `${JSON.stringify(token, null, 2)}\n`, { mode: 0o600 }),
     forget,
   }
 }

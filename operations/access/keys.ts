@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
@@ -90,13 +91,13 @@ export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
   return key
 }
 
-export async function fromConfig(keys: readonly string[]): Promise<PublicKey[]> {
-  return Promise.all(
-    keys.map(async (x) => {
-      const key = { kty: 'OKP', crv: 'Ed25519', x } as const
-      return { ...key, kid: await calculateJwkThumbprint(key) }
-    }),
-  )
+export function fromConfig(keys: readonly string[]): Promise<PublicKey[]> {
+  return Promise.all(keys.map(publicKeyOf))
+}
+
+async function publicKeyOf(x: string): Promise<PublicKey> {
+  const key = { kty: 'OKP', crv: 'Ed25519', x } as const
+  return { ...key, kid: await calculateJwkThumbprint(key) }
 }
 
 async function existing(file: string): Promise<AccessKey[]> {
@@ -105,19 +106,12 @@ async function existing(file: string): Promise<AccessKey[]> {
   throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key file on this machine.', facts: { file } })
 }
 
-/** A command line would take a `kid` that begins with `-` for an option. */
 async function newKey(): Promise<AccessKey> {
-  for (;;) {
-    const key = await anyKey()
-    if (!key.kid.startsWith('-')) return key
-  }
-}
-
-async function anyKey(): Promise<AccessKey> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const { x = '', d = '' } = await exportJWK(privateKey)
-  const key = { kty: 'OKP', crv: 'Ed25519', x } as const
-  return { ...key, kid: await calculateJwkThumbprint(key), d, createdAt: new Date().toISOString() }
+  const key = await publicKeyOf(x)
+  // A command line would take such a `kid` for an option.
+  return key.kid.startsWith('-') ? newKey() : { ...key, d, createdAt: new Date().toISOString() }
 }
 
 function replaceKeys(file: string, keys: readonly AccessKey[]): Promise<void> {
@@ -134,4 +128,49 @@ async function store<Result>(file: string, keys: readonly AccessKey[], place: (w
   } finally {
     await rm(written, { force: true })
   }
+}
+
+export interface AccessSource {
+  readonly dataFolder: string
+  /** `access.publicKeys` of the config. */
+  readonly publicKeys: readonly string[]
+}
+
+/** ms, until a change of the key file is seen. */
+const freshMs = 1_000
+
+export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): string {
+  return join(dataFolder, 'access-keys.json')
+}
+
+export type KeyRing = ReturnType<typeof createKeyRing>
+
+/** The public keys of the config, and those of the present key file. */
+export function createKeyRing(source: AccessSource, now: () => number = Date.now) {
+  const file = keyFile(source)
+  let known: { readonly stamp: string; readonly keys: readonly PublicKey[] } | undefined
+  let checkedAt = -Infinity
+  return {
+    /** Throws ACCESS_KEYS if the key file is unusable. */
+    async keys(): Promise<readonly PublicKey[]> {
+      if (known && now() - checkedAt < freshMs) return known.keys
+      const stamp = await stampOf(file)
+      if (stamp !== known?.stamp) {
+        const own = (await readKeys(file)) ?? []
+        known = {
+          stamp,
+          keys: [...(await fromConfig(source.publicKeys)), ...own.map(({ kty, crv, kid, x }) => ({ kty, crv, kid, x }))],
+        }
+      }
+      checkedAt = now()
+      return known.keys
+    },
+  }
+}
+
+function stampOf(file: string): Promise<string> {
+  return stat(file).then(
+    ({ ino, mtimeMs, size, mode }) => [ino, mtimeMs, size, mode].join(' '),
+    () => 'none',
+  )
 }

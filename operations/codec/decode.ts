@@ -10,15 +10,8 @@ const requestSchema = z.object({
 
 type JsonPayload = z.output<typeof requestSchema>['payloads'][number]
 
-export interface Decoded {
-  readonly body: string
-  readonly payloads: number
-  /** Returned unchanged: no key opens them, or they were altered. */
-  readonly unreadable: number
-}
-
-/** Returns unreadable payloads unchanged. Throws INPUT_INVALID, which quotes nothing. */
-export async function decodeRequest(codec: PayloadCodec, body: Buffer): Promise<Decoded> {
+/** Counts and returns unchanged what no key opens, or was altered. Throws INPUT_INVALID, which quotes nothing. */
+export async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
   let unreadable = 0

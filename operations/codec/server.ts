@@ -1,13 +1,19 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { PayloadCodec } from '@temporalio/common'
-import { authenticate, bearerOf, type TokenCheck } from '../access/authenticate.ts'
+import { authenticate, bearerOf, type TokenCheck } from '../access/principals.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { createByteBudget } from '../../runtime/http/fetch-bounded.ts'
-import { isOwnHost } from '../../runtime/http/server-limits.ts'
-import { type Answer, BodyTooLong, openSmallServer, plainText, type SmallServer, withBody } from '../../runtime/http/small-server.ts'
+import { type ByteBudget, createByteBudget } from '../../runtime/http/fetch-bounded.ts'
+import {
+  type Answer,
+  BodyTooLong,
+  openSmallServer,
+  plainText,
+  type SmallServer,
+  type SmallServerOptions,
+  withBody,
+} from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { decodeRequest } from './decode.ts'
-import { signedIn, signInPage, tokenOfCookie, tokenOfForm } from './sign-in.ts'
 
 /** A payload has up to 2 MiB, 2.7 MiB of base64; tools send those of an event together. */
 const mostBodyBytes = 8 * 1024 * 1024
@@ -15,12 +21,7 @@ const mostTokenBytes = 8 * 1024
 /** For all requests together. */
 const mostBytesAtATime = 64 * 1024 * 1024
 
-export interface CodecServerOptions {
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
-  /** Addresses and localhost are always served. */
-  readonly hosts: readonly string[]
+export interface CodecServerOptions extends SmallServerOptions {
   /** Web UIs that may send requests: scheme, host, port. */
   readonly origins: readonly string[]
   readonly codec: PayloadCodec
@@ -29,31 +30,27 @@ export interface CodecServerOptions {
 }
 
 /** `POST /decode`, with any token (header, cookie). No `/encode`: only Portage writes payloads. Throws CODEC_LISTEN. */
-export async function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
-  const { host, port, hosts, origins, logger } = options
+export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
-    if (!isOwnHost(request.headers.host, hosts))
-      return plainText(421, 'The request names a host that is not in codecServer.hosts of the config.')
-    const path = (request.url ?? '').split('?', 1)[0] ?? ''
-    if (path === '/healthz') return plainText(200, 'ok')
-    if (path === '/') return request.method === 'GET' ? signInPage() : plainText(405, 'Only GET.')
-    if (path === '/sign-in') return signIn(request, options, room)
-    if (path !== '/decode') return plainText(404, 'The paths are GET /, POST /sign-in and POST /decode. This server encrypts nothing.')
-    const { origin } = request.headers
-    if (origin !== undefined && !origins.includes(origin))
-      return plainText(403, 'codecServer.origins of the config does not have this origin.')
-    const cors = corsOf(origin)
-    if (request.method === 'OPTIONS') return { ...plainText(204, ''), body: '', headers: { ...cors, ...preflight } }
-    const answered = await decode(request, options, room).catch((error: unknown) => failure(error, logger))
-    return { ...answered, headers: { ...answered.headers, ...cors } }
-  }
-  try {
-    return await openSmallServer({ host, port }, (request) => answer(request).catch((error: unknown) => failure(error, logger)))
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw new RelayerError('CODEC_LISTEN', { facts: { 'codecServer.host': host, 'codecServer.port': port, reason: code }, cause })
-  }
+  const failed = (error: unknown) => failure(error, options.logger)
+  return openSmallServer(options, {
+    setting: 'codecServer',
+    code: 'CODEC_LISTEN',
+    failure: failed,
+    async answer(request, path) {
+      if (path === '/healthz') return plainText(200, 'ok')
+      if (path === '/') return request.method === 'GET' ? signInPage() : plainText(405, 'Only GET.')
+      if (path === '/sign-in') return signIn(request, options, room)
+      if (path !== '/decode') return plainText(404, 'The paths are GET /, POST /sign-in and POST /decode. This server encrypts nothing.')
+      const { origin } = request.headers
+      if (origin !== undefined && !options.origins.includes(origin))
+        return plainText(403, 'codecServer.origins of the config does not have this origin.')
+      const cors = corsOf(origin)
+      if (request.method === 'OPTIONS') return { ...plainText(204, ''), body: '', headers: { ...cors, ...preflight } }
+      const answered = await decode(request, options, room).catch(failed)
+      return { ...answered, headers: { ...answered.headers, ...cors } }
+    },
+  })
 }
 
 const preflight = {
@@ -67,7 +64,7 @@ function corsOf(origin: string | undefined): OutgoingHttpHeaders {
   return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' }
 }
 
-async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ReturnType<typeof createByteBudget>) {
+async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ByteBudget) {
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
   // Before the body is read.
@@ -81,11 +78,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-async function signIn(
-  request: IncomingMessage,
-  { check }: CodecServerOptions,
-  budget: ReturnType<typeof createByteBudget>,
-): Promise<Answer> {
+async function signIn(request: IncomingMessage, { check }: CodecServerOptions, budget: ByteBudget): Promise<Answer> {
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { origin, host } = request.headers
   const isSecure = origin === `https://${host}`
@@ -99,6 +92,41 @@ async function signIn(
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
   }
+}
+
+const cookieName = 'portage-codec'
+
+const pageHeaders = {
+  'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  // With no-referrer the form would have no origin.
+  'referrer-policy': 'same-origin',
+}
+
+/** The Web UI can send cookies of this server, but no token of Portage. */
+function signInPage(status = 200, problem = ''): Answer {
+  const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
+<h1>Portage codec server</h1>
+<p>${problem || 'With an access token of Portage, this browser may have payloads decrypted in the Temporal Web UI until the token ends.'}</p>
+<form method="post" action="/sign-in"><input type="password" name="token" autocomplete="off" required> <button>Sign in</button></form>
+`
+  return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
+}
+
+/** Same-site, out of reach of scripts. Cookies ignore ports: every server of this host gets it. */
+function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
+  const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
+  const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
+  const { type, body } = signInPage(200, 'Done: the Temporal Web UI may now ask this server.')
+  return { status: 200, type, body, headers: { ...pageHeaders, 'set-cookie': set } }
+}
+
+function tokenOfForm(body: Buffer): string | undefined {
+  return new URLSearchParams(body.toString('utf8')).get('token')?.trim() || undefined
+}
+
+function tokenOfCookie(header: string | undefined): string | undefined {
+  const pair = header?.split(/;\s*/).find((one) => one.startsWith(`${cookieName}=`))
+  return pair?.slice(cookieName.length + 1) || undefined
 }
 
 function failure(error: unknown, logger: Logger): Answer {

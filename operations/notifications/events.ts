@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Condition } from '../../domain/notification/condition.ts'
 import type { Notification, NotificationData } from '../../domain/notification/notification.ts'
 import { printable } from '../../domain/text/printable.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
-import type { Proof } from './run-proofs.ts'
+import { proofDespite, proofOf } from '../../temporal/client/visibility/run-proof.ts'
 
 /** The id follows from the run: the same for each try, process and replay. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
@@ -26,4 +28,30 @@ export function conditionNotification({ key, type, data }: Condition, at: number
 /** Without full stops, which separate the signed parts. */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
+}
+
+const atOnce = 4
+
+/** `encrypted`: by a process with a key of `temporal.encryption`. `temporal`: by Temporal's list. */
+export type Proof = 'encrypted' | 'temporal'
+
+/** Undefined: not by Portage; `temporal`: unreadable. Throws as the client. @param isSealed refuses plain payloads */
+export function proofsOf(
+  client: TemporalClient,
+  listed: readonly NotifiedTransfer[],
+  isSealed: boolean,
+): Promise<readonly (Proof | undefined)[]> {
+  return mapLimited(listed, atOnce, async (one) => {
+    const proof = await proofOf(client, one).catch(proofDespite)
+    if (proof === 'foreign') return undefined
+    return proof === 'same' && isSealed ? 'encrypted' : 'temporal'
+  })
+}
+
+/** Without encryption anybody with access to Temporal can write the state: it must not claim `encrypted`. */
+export function withProvable(notification: Notification, isSealed: boolean): Notification {
+  const { data } = notification
+  return isSealed || data['proof'] !== 'encrypted'
+    ? notification
+    : { ...notification, data: { ...data, proof: 'temporal' satisfies Proof } }
 }

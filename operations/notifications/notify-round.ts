@@ -11,10 +11,9 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { listNotified, type NotifiedPeriod, type NotifiedTransfer, wantedEnds } from '../../temporal/client/settings/notified-transfers.ts'
 import { countNotifierOrders } from '../../temporal/client/settings/notifiers.ts'
 import type { ConditionReader } from './condition-reader.ts'
-import { conditionNotification, transferNotification } from './events.ts'
+import { conditionNotification, proofsOf, transferNotification, withProvable } from './events.ts'
 import { sendNotification } from './send.ts'
 import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
-import { proofsOf, withProvable } from './run-proofs.ts'
 
 /** ms. */
 export interface NotifyTimes {

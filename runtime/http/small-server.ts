@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ByteBudget } from './fetch-bounded.ts'
-import { idleTimeoutMs, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
+import { idleTimeoutMs, isOwnHost, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
 /** Bytes of a request's headers: a scraper sends hundreds, a browser with a token some thousand. */
 const mostHeaderBytes = 8 * 1024
@@ -21,20 +22,43 @@ export interface SmallServer {
 
 export const plainText = (status: number, text: string): Answer => ({ status, type: 'text/plain; charset=utf-8', body: `${text}\n` })
 
-/** An HTTP server with limits. Throws the system's error if it cannot listen. @param answer must not throw */
+export interface SmallServerOptions {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** Addresses and localhost are always served. */
+  readonly hosts: readonly string[]
+}
+
+interface SmallServerWork {
+  /** The part of the config that has the options. */
+  readonly setting: string
+  /** If it cannot listen. */
+  readonly code: ErrorCode
+  readonly answer: (request: IncomingMessage, path: string) => Promise<Answer>
+  /** After an error of `answer`. */
+  readonly failure: (error: unknown) => Answer
+}
+
+/** An HTTP server with limits. Throws an error with `code`. */
 export async function openSmallServer(
-  { host, port }: { readonly host: string; readonly port: number },
-  answer: (request: IncomingMessage) => Promise<Answer>,
+  { host, port, hosts }: SmallServerOptions,
+  { setting, code, answer, failure }: SmallServerWork,
 ): Promise<SmallServer> {
   const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
   const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
     // The parser still reports the requests of a chunk after `limitConnections` has closed their connection.
     if (request.socket.destroyed) return
-    void answer(request).then((said) => send(request, response, said))
+    const foreignHost = plainText(421, `The request names a host that is not in ${setting}.hosts of the config.`)
+    const path = (request.url ?? '').split('?', 1)[0] ?? ''
+    const answered = isOwnHost(request.headers.host, hosts) ? answer(request, path).catch(failure) : Promise.resolve(foreignHost)
+    void answered.then((said) => send(request, response, said))
   })
   server.maxRequestsPerSocket = maxRequestsOfConnection
   limitConnections(server)
-  await once(server.listen({ host, port }), 'listening')
+  await once(server.listen({ host, port }), 'listening').catch((cause: NodeJS.ErrnoException) => {
+    throw new RelayerError(code, { facts: { [`${setting}.host`]: host, [`${setting}.port`]: port, reason: cause.code }, cause })
+  })
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

@@ -78,13 +78,15 @@ test('a connection that pipelines more than 16 requests is closed, and the serve
   let handled = 0
   let finish = () => {}
   const finished = new Promise<void>((resolve) => (finish = resolve))
-  const server = await openSmallServer({ host: '127.0.0.1', port }, async ({ url }) => {
-    if (url === '/slow') {
+  const answer = async (_: unknown, path: string) => {
+    if (path === '/slow') {
       handled += 1
       await finished
     }
     return plainText(200, 'ok')
-  })
+  }
+  const failure = () => plainText(500, 'a test')
+  const server = await openSmallServer({ host: '127.0.0.1', port, hosts: [] }, { setting: 'admin', code: 'ADMIN_LISTEN', answer, failure })
   cleanUp(() => server.close(), finish)
   const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2_000)))
   cleanUp(() => socket.destroy())

@@ -1,7 +1,6 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { keyFile } from '../../operations/access/key-ring.ts'
-import { makeKeys, rotateKeys } from '../../operations/access/keys.ts'
+import { keyFile, makeKeys, rotateKeys } from '../../operations/access/keys.ts'
 import { checkAccess } from '../../cli/doctor/access.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { freePort } from '../../lab/devnet/ports.ts'

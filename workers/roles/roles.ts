@@ -1,4 +1,4 @@
-import type { AccessSource } from '../../operations/access/key-ring.ts'
+import type { AccessSource } from '../../operations/access/keys.ts'
 import type { LaneSpending } from '../../chains/signing-port.ts'
 import type { StreamAudit } from '../../intake/streams/scanned/audit-transfers.ts'
 import type { SpyHealth } from '../../intake/spy/spy.ts'

@@ -1,7 +1,15 @@
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option } from 'commander'
-import { createKeyRing, keyFile } from '../../../operations/access/key-ring.ts'
-import { fromConfig, makeKeys, readKeys, removeKey, rotateKeys, signingKey } from '../../../operations/access/keys.ts'
+import {
+  createKeyRing,
+  fromConfig,
+  keyFile,
+  makeKeys,
+  readKeys,
+  removeKey,
+  rotateKeys,
+  signingKey,
+} from '../../../operations/access/keys.ts'
 import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
 import { accessSource, makeDataFolder } from '../../../config/data-folder.ts'
 import { chainOf, namesOf } from '../../../config/chains.ts'

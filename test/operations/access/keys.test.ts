@@ -1,8 +1,16 @@
 import { chmod, chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { createKeyRing, keyFile } from '../../../operations/access/key-ring.ts'
-import { fromConfig, makeKeys, readKeys, removeKey, rotateKeys, signingKey } from '../../../operations/access/keys.ts'
+import {
+  createKeyRing,
+  fromConfig,
+  keyFile,
+  makeKeys,
+  readKeys,
+  removeKey,
+  rotateKeys,
+  signingKey,
+} from '../../../operations/access/keys.ts'
 import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 

@@ -1,8 +1,7 @@
-import type { Principal } from '../../domain/access.ts'
+import { type AccessLevel, covers, type OrderSubject, type Principal, reaches } from '../../domain/access.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'
-import { assertNotRevoked } from './authorize.ts'
-import type { KeyRing } from './key-ring.ts'
+import type { KeyRing } from './keys.ts'
 import { type Audience, verifyToken } from './tokens.ts'
 
 export interface TokenCheck {
@@ -35,4 +34,27 @@ export async function assertStillGood(principal: Principal, { ring, tokens }: Pi
 /** RFC 6750, section 2.1. A token in the query is ignored: it would end in logs. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
+}
+
+/** Throws ACCESS_TOKEN_REVOKED. */
+export function assertNotRevoked({ jti }: Principal, tokens: readonly IssuedToken[] = []): void {
+  const row = tokens.find((one) => one.jti === jti)
+  if (row?.revoked) throw new RelayerError('ACCESS_TOKEN_REVOKED', { facts: { jti } })
+}
+
+/** Throws ACCESS_LEVEL. */
+export function assertLevel({ name, level }: Principal, operation: string, needed: AccessLevel): void {
+  if (!reaches(level, needed)) throw new RelayerError('ACCESS_LEVEL', { facts: { operation, needed, level, name } })
+}
+
+/** Throws ACCESS_SCOPE. */
+export function assertScope(principal: Principal, operation: string, about: OrderSubject): void {
+  if (covers(principal, about)) return
+  const { name, chains, lanes } = principal
+  const facts = { operation, name, chains: chains?.join(','), lanes: lanes?.join(','), about: aboutText(about) }
+  throw new RelayerError('ACCESS_SCOPE', { facts })
+}
+
+function aboutText({ chains, lane }: OrderSubject): string {
+  return [chains?.join(',') ?? 'all chains', lane].filter(Boolean).join(' ')
 }
