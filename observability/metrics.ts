@@ -62,8 +62,6 @@ export const metricDefinitions = {
     portage_lane_waiting: 'Calls of this process that wait for a nonce of the lane.',
     portage_lane_at_fee_limit:
       'Nonces of this process that are stuck at the highest allowed fee. The best attempt is resent until fees fall or a limit is raised.',
-  }),
-  ...define('gauge', ['lane'], {
     portage_lane_signing_refused:
       'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). The best attempt is resent.',
   }),
@@ -99,7 +97,6 @@ export const metricDefinitions = {
     portage_chain_quorum:
       "1 while more than half of the config's nodes that read are up (disabled ones are not). 0: nothing becomes final, and no majority is possible. A single node is its own majority.",
   }),
-  ...define('counter', ['chain'], { portage_reorgs_total: 'Rollbacks of blocks that this process saw.' }),
   ...define('gauge', ['chain', 'node', 'use'], {
     portage_node_up: '1 if the node is in use; 0 if it is down, of another network, or disabled.',
   }),
@@ -150,6 +147,7 @@ export const metricDefinitions = {
       'Contradictions between the two contracts of a route (bridge:source:target), by error code. Each halts the route.',
   }),
   ...define('counter', ['chain'], {
+    portage_reorgs_total: 'Rollbacks of blocks that this process saw.',
     portage_effects_undone_total:
       'Delivered effects that an audit found undone by reorgs deeper than finality. Their transfers were restarted.',
     portage_transfers_reopened_total:
@@ -222,20 +220,19 @@ type MetricOf<Definition> =
     : never
 type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
+type Collect = (metrics: Metrics) => void | Promise<void>
+
 /** All metrics as one typed object. */
 export interface Metrics extends MetricsByName {
-  /** Called before every rendering, to copy values of other objects. Returns the function that unsubscribes. */
-  onCollect(collect: (metrics: Metrics) => void): () => void
-  /** The same for values that need a request. It is awaited, so it must have a time limit. */
-  onRefresh(refresh: (metrics: Metrics) => Promise<void>): () => void
+  /** Called before every rendering, to copy values of other objects. A request needs a time limit. Returns its end. */
+  onCollect(collect: Collect): () => void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  const collectors = new Set<(metrics: Metrics) => void>()
-  const refreshes = new Set<(metrics: Metrics) => Promise<void>>()
+  const collectors = new Set<Collect>()
   const byName = Object.entries(metricDefinitions).map(([name, definition]) => [name, createMetric(registry, definition)] as const)
   const metrics: Metrics = {
     ...Object.assign({} as MetricsByName, Object.fromEntries(byName)),
@@ -243,19 +240,9 @@ export function createMetrics(): Metrics {
       collectors.add(collect)
       return () => collectors.delete(collect)
     },
-    onRefresh(refresh) {
-      refreshes.add(refresh)
-      return () => refreshes.delete(refresh)
-    },
     async render() {
-      await Promise.allSettled([...refreshes].map((refresh) => refresh(metrics)))
-      for (const collect of collectors) {
-        try {
-          collect(metrics)
-        } catch {
-          // One failing collector, such as of a closing chain, must not hide the others.
-        }
-      }
+      // One failing collector, such as of a closing chain, must not hide the others.
+      await Promise.allSettled([...collectors].map(async (collect) => collect(metrics)))
       return registry.metrics()
     },
   }

@@ -9,29 +9,16 @@ export interface Line {
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
-  ...[
-    'transfer',
-    'workflow',
-    'batch',
-    'id',
-    'by',
-    'address',
-    'file',
-    'route',
-    'from',
-    'to',
-    'numbers',
-    'bridge',
-    'receiver',
-    'place',
-    'name',
-  ],
+  ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
+  ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
   // The first of a line's transfers: a line about other transfers is no repetition.
   ...['lowest'],
 ] as const
 
 /** Beyond this number, new kinds of lines are not joined. */
 const mostKinds = 1_000
+/** ms, between two lines of a kind: at first, and at most. */
+const [firstMs, longestMs] = [60_000, 600_000] as const
 
 interface Kind {
   count: number
@@ -40,17 +27,13 @@ interface Kind {
   waitMs: number
 }
 
-/** Writes a line at once, then one per interval with `repeated` and `since`: a minute, two, up to `longestMs`. */
+/** Writes a line at once, then one per interval with `repeated` and `since`: a minute, two, up to ten. */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
-  readonly #firstMs: number
-  readonly #longestMs: number
   readonly #kinds = new Map<string, Kind>()
 
-  constructor(write: (line: Line) => void, { firstMs = 60_000, longestMs = 600_000 } = {}) {
+  constructor(write: (line: Line) => void) {
     this.#write = write
-    this.#firstMs = firstMs
-    this.#longestMs = longestMs
   }
 
   say(line: Line): void {
@@ -63,8 +46,8 @@ export class RepeatedLines {
     }
     this.#write(line)
     if (this.#kinds.size >= mostKinds) return
-    this.#kinds.set(key, { count: 0, latest: line, since: Date.now(), waitMs: this.#firstMs })
-    this.#lookLater(key, this.#firstMs)
+    this.#kinds.set(key, { count: 0, latest: line, since: Date.now(), waitMs: firstMs })
+    this.#lookLater(key, firstMs)
   }
 
   flush(): void {
@@ -83,7 +66,7 @@ export class RepeatedLines {
       return
     }
     this.#tell(kind)
-    kind.waitMs = Math.min(2 * kind.waitMs, this.#longestMs)
+    kind.waitMs = Math.min(2 * kind.waitMs, longestMs)
     this.#lookLater(key, kind.waitMs)
   }
 

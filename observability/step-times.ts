@@ -7,17 +7,12 @@ export type TimedStep = (typeof timedSteps)[number]
 
 type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
-/** Records step times. Each process records its own steps. */
-export interface StepTimes {
-  /** @param since end of the previous step, ms since the epoch. Returns the current time */
-  reached(step: TimedStep, about: About, since: number | undefined): number
-  /** A final delivery of ours. @param seenAt when the transfer was seen, ms since the epoch */
-  delivered(transfer: Transfer, seenAt: number | undefined): void
-}
+export type StepTimes = ReturnType<typeof createStepTimes>
 
 /** Longer times are dropped, s: clocks differ, and anyone with access to Temporal can set input times. */
 const longestSeconds = 30 * 86_400
 
+/** Records step times. Each process records its own steps. */
 export function createStepTimes(
   metrics: Pick<Metrics, 'portage_transfer_step_seconds' | 'portage_transfer_seconds'>,
   now: () => number = Date.now,
@@ -27,15 +22,17 @@ export function createStepTimes(
     return Math.abs(seconds) <= longestSeconds ? Math.max(0, seconds) : undefined
   }
   return {
+    /** @param since end of the previous step, ms since the epoch. Returns the current time */
     reached(step: TimedStep, { bridge, targetChain: chain }: About, since: number | undefined): number {
       const at = now()
       const seconds = secondsSince(since, at)
       if (seconds !== undefined) metrics.portage_transfer_step_seconds.observe({ chain, bridge, step }, seconds)
       return at
     },
-    delivered({ bridge, targetChain: chain }: About, seenAt: number | undefined): void {
+    /** A final delivery of ours. @param seenAt when the transfer was seen, ms since the epoch */
+    delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined): void {
       const seconds = secondsSince(seenAt, now())
       if (seconds !== undefined) metrics.portage_transfer_seconds.observe({ chain, bridge }, seconds)
     },
-  } satisfies StepTimes
+  }
 }

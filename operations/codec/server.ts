@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { PayloadCodec } from '@temporalio/common'
 import { authenticate, bearerOf, type TokenCheck } from '../access/principals.ts'
-import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { type RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type ByteBudget, createByteBudget } from '../../runtime/http/fetch-bounded.ts'
 import {
   type Answer,

@@ -17,11 +17,8 @@ const asked = z.object({
 const done = z.object({ lane: z.string(), done: z.literal(true), view: z.looseObject({}).describe('The ledger after the order.') })
 
 /** Temporal keeps it while no worker serves the ledger. */
-function modeOrder<Mode extends LaneMode>(
-  mode: Mode,
-  text: Omit<OrderText, 'examples'> & { readonly why: string },
-): Record<`lane ${Mode}`, OrderSpec> {
-  const spec: OrderSpec = {
+function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonly why: string }): OrderSpec {
+  return {
     ...common,
     ...text,
     route: `/v1/lanes/:lane/${mode}`,
@@ -34,7 +31,6 @@ function modeOrder<Mode extends LaneMode>(
       return { json: { lane: id, asked: mode }, text: { asked: mode, lane: id } }
     },
   }
-  return { [`lane ${mode}`]: spec } as Record<`lane ${Mode}`, OrderSpec>
 }
 
 interface LedgerText<Of extends Fields> extends OrderText {
@@ -42,11 +38,8 @@ interface LedgerText<Of extends Fields> extends OrderText {
   readonly ask: (given: Given<Of>) => LedgerOrder
 }
 
-function ledgerOrder<Name extends string, Of extends Fields>(
-  name: Name,
-  { ask, ...text }: LedgerText<Of>,
-): Record<`lane ${Name}`, OrderSpec> {
-  const spec: OrderSpec = {
+function ledgerOrder<Of extends Fields>(name: string, { ask, ...text }: LedgerText<Of>): OrderSpec {
+  return {
     ...common,
     ...text,
     route: `/v1/lanes/:lane/${name}`,
@@ -58,49 +51,48 @@ function ledgerOrder<Name extends string, Of extends Fields>(
       return { json: { lane: id, done: true, view }, text: { done: [name, ...numbers].join(' '), lane: id, 'in flight': view.inFlight } }
     },
   }
-  return { [`lane ${name}`]: spec } as Record<`lane ${Name}`, OrderSpec>
 }
 
 export const laneOrders = {
-  ...modeOrder('pause', {
+  'lane pause': modeOrder('pause', {
     summary: 'Give out no more nonces',
     details: 'Nonces in flight are still followed and replaced. Transfers without a nonce go to another lane.',
     why: 'key rotation',
   }),
-  ...modeOrder('resume', { summary: 'Give out nonces again after a pause', why: 'the key is in place' }),
-  ...modeOrder('drain', {
+  'lane resume': modeOrder('resume', { summary: 'Give out nonces again after a pause', why: 'the key is in place' }),
+  'lane drain': modeOrder('drain', {
     summary: 'Take no new work but operator transactions (send, sweep, top-up), until nothing is in flight',
     details: 'Takes a key out of use.',
     why: 'the key is replaced',
   }),
-  ...modeOrder('forbid', {
+  'lane forbid': modeOrder('forbid', {
     summary: 'Take no new work at all, and release transfers whose transaction is not mined',
     details: 'For a key that must not be used.',
     why: 'the key may have leaked',
   }),
-  ...modeOrder('activate', { summary: 'End pause, drain and forbid', why: 'the key is safe' }),
-  ...ledgerOrder('resync', {
+  'lane activate': modeOrder('activate', { summary: 'End pause, drain and forbid', why: 'the key is safe' }),
+  'lane resync': ledgerOrder('resync', {
     summary: 'Read the account again before the next nonce is given out',
     details: 'More than half of the nodes must agree. Nothing is forgotten.',
     examples: [`portage lane resync ${lane} --reason "the key was used elsewhere"`],
     fields: {},
     ask: () => ({ kind: 'resync' }),
   }),
-  ...ledgerOrder('fill', {
+  'lane fill': ledgerOrder('fill', {
     summary: 'Mine a no-op now for a nonce that no intent owns',
     details: 'Such a nonce was given back, or an earlier ledger left it.',
     examples: [`portage lane fill ${lane} 118 --reason "of an earlier ledger"`],
     fields: { nonce },
     ask: (given) => ({ kind: 'fill', nonce: given.nonce, reason: 'operator' }),
   }),
-  ...ledgerOrder('cancel-nonce', {
+  'lane cancel-nonce': ledgerOrder('cancel-nonce', {
     summary: 'Replace the transaction of a nonce by a no-op',
     details: 'Once the no-op is final, the transfer tries again with another nonce.',
     examples: [`portage lane cancel-nonce ${lane} 118 --reason "the recipient asked for it"`],
     fields: { nonce },
     ask: (given) => ({ kind: 'cancelNonce', nonce: given.nonce }),
   }),
-  ...ledgerOrder('replace', {
+  'lane replace': ledgerOrder('replace', {
     summary: 'Send the transaction of a nonce again with a higher fee, at the next block',
     details: 'The fee rises by at least 20 %, to the market, or to the given amounts.',
     examples: [`portage lane replace ${lane} 118 --max-fee 90gwei --tip 3gwei --reason "it must go now"`],
@@ -111,14 +103,14 @@ export const laneOrders = {
     },
     ask: ({ nonce: one, maxFee, tip }) => ({ kind: 'replace', nonce: one, ...(maxFee && { maxFee }), ...(tip && { tip }) }),
   }),
-  ...ledgerOrder('republish', {
+  'lane republish': ledgerOrder('republish', {
     summary: 'Send signed transactions that are in no block to every node again, the same bytes',
     details: 'Portage does so by itself every few blocks.',
     examples: [`portage lane republish ${lane} --reason "the node's pool was emptied"`],
     fields: { nonce: field('[nonce]', optional(values.number), 'only this nonce (default: all that are in no block)') },
     ask: (given) => ({ kind: 'republish', nonce: given.nonce }),
   }),
-  ...ledgerOrder('set-window', {
+  'lane set-window': ledgerOrder('set-window', {
     summary: 'Change how many nonces may be in flight',
     details: 'The new window holds until the window in the config changes.',
     examples: [`portage lane set-window ${lane} 32 --reason "the pool takes more"`],
@@ -126,7 +118,7 @@ export const laneOrders = {
     fields: { window: field('<nonces>', within(0, 128), 'most nonces in flight, up to 128; 0: none') },
     ask: ({ window }) => ({ kind: 'setWindow', window }),
   }),
-  ...ledgerOrder('reset', {
+  'lane reset': ledgerOrder('reset', {
     summary: 'Forget every nonce and begin again from the account, after another chain replaced this one (LANE_CHAIN_REPLACED)',
     examples: [`portage lane reset ${lane} --chain-replaced --reason "the test network began anew"`],
     fields: {
@@ -134,4 +126,4 @@ export const laneOrders = {
     },
     ask: () => ({ kind: 'reset' }),
   }),
-}
+} satisfies Record<string, OrderSpec>

@@ -1,16 +1,33 @@
 import { z } from 'zod'
 import { orderOfNotifier, testNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { assertReceiver } from '../notifications/receiver-report.ts'
-import { field, type Given, type OrderContext, type OrderResult, type OrderSpec } from './spec.ts'
+import { field, type Fields, type Given, type OrderSpec, type OrderText, type Unsigned } from './spec.ts'
 import { optional, values } from './values.ts'
 
 /** ms: longer than one delivery may take, shorter than proxies allow. */
 const testMs = 25_000
 
 const common = { level: 'admin', subject: 'receiver', reason: 'required' } as const
-const asked = z.object({ asked: z.literal(true) })
-const replayFields = { since: field('--since <time>', values.pastTime, 'in UTC: 2026-11-22 or 2026-11-22T17:00Z') }
-const enableFields = { fromNow: field('--from-now', optional(values.flag), 'leave out events of the time while it was disabled') }
+
+interface ReceiverText<Of extends Fields> extends OrderText {
+  readonly fields: Of
+  readonly ask: (given: Given<Of>) => Unsigned<Parameters<typeof orderOfNotifier>[2]>
+  readonly said: (given: Given<Of>) => string
+}
+
+function receiverOrder<Of extends Fields>(name: string, { ask, said, ...text }: ReceiverText<Of>): OrderSpec {
+  return {
+    ...common,
+    ...text,
+    route: `/v1/notifications/:receiver/${name}`,
+    answer: z.object({ asked: z.literal(true) }),
+    async run({ client, config, allow }, receiver, given: Given<Of>) {
+      assertReceiver(config.notifications, receiver)
+      await orderOfNotifier(client, receiver, { ...ask(given), order: allow({}) })
+      return { json: { receiver, asked: true }, text: { asked: `${receiver} ${said(given)}` } }
+    },
+  }
+}
 
 export const notificationOrders = {
   'notifications test': {
@@ -32,50 +49,28 @@ export const notificationOrders = {
       return { json: { receiver, ...result }, text, failed: !result.taken }
     },
   },
-  'notifications replay': {
-    ...common,
-    route: '/v1/notifications/:receiver/replay',
+  'notifications replay': receiverOrder('replay', {
     summary: 'Send a receiver all events since a time again, under the same ids',
     details: 'Transfers as long as Temporal keeps them, and the latest 100 of all other events.',
     examples: ['portage notifications replay ledger --since 2026-11-22T17:00Z --reason "it lost its database"'],
-    fields: replayFields,
-    answer: asked,
-    run: (context, receiver, { since }: Given<typeof replayFields>) =>
-      send(context, receiver, `receives again all events since ${new Date(since).toISOString()}`, { kind: 'replay', since }),
-  },
-  'notifications disable': {
-    ...common,
-    route: '/v1/notifications/:receiver/disable',
+    fields: { since: field('--since <time>', values.pastTime, 'in UTC: 2026-11-22 or 2026-11-22T17:00Z') },
+    ask: ({ since }) => ({ kind: 'replay', since }),
+    said: ({ since }) => `receives again all events since ${new Date(since).toISOString()}`,
+  }),
+  'notifications disable': receiverOrder('disable', {
     summary: 'Send a receiver nothing any more',
     details: 'New events wait in Temporal.',
     examples: ['portage notifications disable pager --reason "it is being moved"'],
     fields: {},
-    answer: asked,
-    run: (context, receiver) => send(context, receiver, 'receives nothing any more', { kind: 'disable' }),
-  },
-  'notifications enable': {
-    ...common,
-    route: '/v1/notifications/:receiver/enable',
+    ask: () => ({ kind: 'disable' }),
+    said: () => 'receives nothing any more',
+  }),
+  'notifications enable': receiverOrder('enable', {
     summary: 'Send a receiver notifications again, from where it was left, and at once',
     details: 'Also after its answer 410, which says that it wants no more.',
     examples: ['portage notifications enable pager --reason "it was moved"'],
-    fields: enableFields,
-    answer: asked,
-    run: (context, receiver, { fromNow }: Given<typeof enableFields>) =>
-      send(context, receiver, 'receives notifications again', { kind: 'enable', ...(fromNow && { fromNow }) }),
-  },
+    fields: { fromNow: field('--from-now', optional(values.flag), 'leave out events of the time while it was disabled') },
+    ask: ({ fromNow }) => ({ kind: 'enable', fromNow }),
+    said: () => 'receives notifications again',
+  }),
 } satisfies Record<string, OrderSpec>
-
-type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
-type NotifierOrder = Parameters<typeof orderOfNotifier>[2]
-
-async function send(
-  { client, config, allow }: OrderContext,
-  receiver: string,
-  said: string,
-  wanted: Unsigned<NotifierOrder>,
-): Promise<OrderResult> {
-  assertReceiver(config.notifications, receiver)
-  await orderOfNotifier(client, receiver, { ...wanted, order: allow({}) })
-  return { json: { receiver, asked: true }, text: { asked: `${receiver} ${said}` } }
-}

@@ -12,7 +12,7 @@ import {
   findOperatorTransaction,
   startOperatorTransaction,
 } from '../../temporal/client/lanes/operator-transactions.ts'
-import { field, type Given, type OrderContext, type OrderResult, type OrderSpec } from './spec.ts'
+import { field, type Given, invalid, type OrderContext, type OrderResult, type OrderSpec } from './spec.ts'
 import { findLane } from './subjects.ts'
 import { optional, usually, values } from './values.ts'
 
@@ -142,8 +142,4 @@ function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): 
   const known = own === undefined ? 'not known: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`
   const detail = `The coin of this lane's chain is ${known}. The unit ether is of whatever coin.`
   throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: payer } })
-}
-
-function invalid(detail: string): RelayerError {
-  return new RelayerError('INPUT_INVALID', { detail })
 }

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { namesOf } from '../../config/chains.ts'
 import { feePolicySchema } from '../../config/schema/lane-schema.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { FeePolicy, FeeScope } from '../../domain/fees/policy.ts'
 import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import { aboutSettings } from '../access/subjects.ts'
-import { field, type Fields, type Given, type OrderContext, type OrderResult, type OrderSpec, type OrderText } from './spec.ts'
+import { changesNothing, field, type Fields, type Given, invalid, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
 import { feeScopeText, haltScopeText } from './scope-text.ts'
 import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema as text, usually, values } from './values.ts'
 
@@ -65,7 +64,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** The API has one route for all of these. */
+/** The API has one route for all of these. All orders are obeyed or none. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,
@@ -73,26 +72,18 @@ function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: Setti
     route: '/v1/settings',
     reason: 'required',
     async run(context, _, given: Given<Of>) {
-      const wanted = await orders(given, () => readSettings(context.client), context)
-      return changeBy(context, wanted, done(given), same?.(given) ?? 'the order changes nothing as things are')
-    },
-  }
-}
-
-/** All or none. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, ACCESS_SCOPE, TEMPORAL_UNAVAILABLE. */
-async function changeBy(context: OrderContext, orders: readonly SettingsOrder[], done: string, same: string): Promise<OrderResult> {
-  const { client, config, allow, unlistedTokens } = context
-  const { by, reason } = allow(aboutSettings(orders))
-  const known = { ...namesOf(config), ...(unlistedTokens && { unlistedTokens }) }
-  const { before, after } = await changeSettings(client, known, { by, reason, orders: [...orders] })
-  const warnings = majorityWarnings(orders, after, known.voters ?? {})
-  const changed = after.version > before.version
-  return {
-    json: { changed, ...withoutAudit(after), ...(warnings.length > 0 && { warnings }) },
-    text: {
-      [changed ? 'done' : 'unchanged']: changed ? done : same,
-      ...(warnings.length > 0 && { warning: warnings.join('\n') }),
-      version: after.version,
+      const { client, config, allow, unlistedTokens } = context
+      const wanted = await orders(given, () => readSettings(client), context)
+      const { by, reason } = allow(aboutSettings(wanted))
+      const known = { ...namesOf(config), ...(unlistedTokens && { unlistedTokens }) }
+      const { before, after } = await changeSettings(client, known, { by, reason, orders: wanted })
+      const warnings = majorityWarnings(wanted, after, known.voters ?? {})
+      const isChanged = after.version > before.version
+      const outcome = isChanged ? { done: done(given) } : { unchanged: same?.(given) ?? changesNothing }
+      return {
+        json: { changed: isChanged, ...withoutAudit(after), ...(warnings.length > 0 && { warnings }) },
+        text: { ...outcome, ...(warnings.length > 0 && { warning: warnings.join('\n') }), version: after.version },
+      }
     },
   }
 }
@@ -301,8 +292,4 @@ function sameScope(a: FeeScope, b: FeeScope): boolean {
 
 function changeOf({ nodes }: Settings, chain: string, name: string) {
   return nodes.find((one) => one.chain === chain && one.name === name)
-}
-
-function invalid(detail: string): RelayerError {
-  return new RelayerError('INPUT_INVALID', { detail })
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Chain } from '../../chains/port.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { AccessLevel, OrderSubject } from '../../domain/access.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Order } from '../../domain/order.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
@@ -78,4 +79,13 @@ export interface OrderSpec extends OrderText {
 
 export function field<Type>(flag: string, value: Value<Type>, help: string): Field<Type> {
   return { ...value, flag, help }
+}
+
+/** An order as it is asked for: who gives it is added. */
+export type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
+
+export const changesNothing = 'the order changes nothing as things are'
+
+export function invalid(detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail })
 }

@@ -1,14 +1,23 @@
 import { z } from 'zod'
 import { checkpointPlaceOf } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamNames, StreamView } from '../../domain/stream/stream.ts'
 import { type CheckpointStore, createCheckpointStore, writeCheckpoint } from '../../intake/streams/checkpoints.ts'
 import { orderStream, type StreamOrder } from '../../intake/streams/orders.ts'
 import { readStream, sourceOf, toReport } from '../../intake/streams/reports.ts'
 import { aboutStream } from '../access/subjects.ts'
-import { field, type Fields, type Given, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
+import {
+  changesNothing,
+  field,
+  type Fields,
+  type Given,
+  invalid,
+  type OrderContext,
+  type OrderSpec,
+  type OrderText,
+  type Unsigned,
+} from './spec.ts'
 import { findStream } from './subjects.ts'
 import { optional, values, within } from './values.ts'
 
@@ -45,8 +54,6 @@ const obeyed = z.object({
   view: streamReportSchema,
 })
 
-type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
-
 interface StreamText<Of extends Fields> extends OrderText, Partial<Pick<OrderSpec, 'level'>> {
   readonly fields: Of
   readonly conflict?: (given: Given<Of>) => { readonly path: string; readonly message: string } | undefined
@@ -55,11 +62,8 @@ interface StreamText<Of extends Fields> extends OrderText, Partial<Pick<OrderSpe
   readonly same?: (given: Given<Of>) => string
 }
 
-function streamOrder<Name extends string, Of extends Fields>(
-  name: Name,
-  { ask, done, same, ...text }: StreamText<Of>,
-): Record<`stream ${Name}`, OrderSpec> {
-  const spec: OrderSpec = {
+function streamOrder<Of extends Fields>(name: string, { ask, done, same, ...text }: StreamText<Of>): OrderSpec {
+  return {
     ...common,
     ...text,
     route: `/v1/streams/:stream/${name}`,
@@ -70,7 +74,7 @@ function streamOrder<Name extends string, Of extends Fields>(
       const order = allow(aboutStream(stream))
       const asked = await ask(given, stream, context)
       const answer = await orderStream(client, stream, { ...asked, order })
-      const unchanged = { unchanged: same?.(given) ?? 'the order changes nothing as things are' }
+      const unchanged = { unchanged: same?.(given) ?? changesNothing }
       const { warning, view } = answer
       return {
         json: { ...answer, view: toReport(view, heights) },
@@ -78,11 +82,10 @@ function streamOrder<Name extends string, Of extends Fields>(
       }
     },
   }
-  return { [`stream ${name}`]: spec } as Record<`stream ${Name}`, OrderSpec>
 }
 
 export const streamOrders = {
-  ...streamOrder('backfill', {
+  'stream backfill': streamOrder('backfill', {
     level: 'write',
     summary: 'Read blocks of the source again, in addition to the live scan',
     details: 'Transfers that are not resolved are started. A delivered one costs a batched read.',
@@ -111,8 +114,8 @@ export const streamOrders = {
 Ends with 1 if a delivery was undone.`,
     examples: [`portage stream audit ${example}`],
     fields: {},
-  } satisfies OrderSpec,
-  ...streamOrder('reread', {
+  },
+  'stream reread': streamOrder('reread', {
     summary: 'Go back to a block that is still in the chain, and read all above it again',
     details: 'For a fork of the source below its finality.',
     notes: 'Portage does this by itself when it meets a fork. Numbers above the block are unknown again: skips above it are forgotten.',
@@ -135,7 +138,7 @@ Ends with 1 if a delivery was undone.`,
     },
     done: ({ block }, _, asked) => ({ done: `back to block ${block}, ${asked.kind === 'reread' ? asked.block.hash : ''}` }),
   }),
-  ...streamOrder('skip', {
+  'stream skip': streamOrder('skip', {
     summary: 'Resolve a number without a delivery, so that the watermark passes it',
     details: 'The number is listed as an exception, with the name and the reason.',
     notes: 'A running transfer with this number goes on: end it with portage transfer cancel.',
@@ -145,7 +148,7 @@ Ends with 1 if a delivery was undone.`,
     done: (given) => ({ done: `skipped ${given.number}` }),
     same: (given) => `${given.number} is resolved already`,
   }),
-  ...streamOrder('unskip', {
+  'stream unskip': streamOrder('unskip', {
     level: 'write',
     summary: 'Take a number up again that was resolved by a skip or wrongly',
     details: 'Its transfer is started, or found delivered.',
@@ -155,7 +158,7 @@ Ends with 1 if a delivery was undone.`,
     ask: (given) => ({ kind: 'unskip', number: given.number }),
     done: (given) => ({ done: `${given.number} is to be started again` }),
   }),
-  ...streamOrder('pause', {
+  'stream pause': streamOrder('pause', {
     summary: 'Stop the cursor and start nothing new',
     details: 'Open transfers go on; portage halt stops those, too.',
     examples: [`portage stream pause ${example} --reason "the source chain is being upgraded"`],
@@ -163,7 +166,7 @@ Ends with 1 if a delivery was undone.`,
     ask: () => ({ kind: 'pause' }),
     done: () => ({ done: 'paused' }),
   }),
-  ...streamOrder('resume', {
+  'stream resume': streamOrder('resume', {
     summary: 'End a pause',
     details: 'The scan continues where it stopped.',
     examples: [`portage stream resume ${example} --reason "the upgrade is done"`],
@@ -171,7 +174,7 @@ Ends with 1 if a delivery was undone.`,
     ask: () => ({ kind: 'resume' }),
     done: () => ({ done: 'resumed' }),
   }),
-  ...streamOrder('set-max-open', {
+  'stream set-max-open': streamOrder('set-max-open', {
     summary: 'Change how many transfers of the stream are under way at a time',
     details: 'At the limit the cursor waits. The order outranks the config.',
     examples: [
@@ -188,7 +191,7 @@ Ends with 1 if a delivery was undone.`,
     ask: ({ maxOpen }) => ({ kind: 'setMaxOpen', maxOpen }),
     done: ({ maxOpen }) => ({ done: maxOpen === undefined ? 'as many open as the config says' : `at most ${maxOpen} open` }),
   }),
-  ...streamOrder('trust', {
+  'stream trust': streamOrder('trust', {
     summary: 'Take a watermark from elsewhere, such as an on-chain checkpoint: all numbers up to it are resolved',
     details: 'The watermark only ever rises.',
     notes: `Undelivered numbers up to it are never examined again: be sure. A number above the highest known one is refused
@@ -217,8 +220,8 @@ Ends with 1 if a delivery was undone.`,
       const written = await writeCheckpoint(client, checkpointStoreOf(config, client.streamNames), stream)
       return { json: { stream, written }, text: 'written' }
     },
-  } satisfies OrderSpec,
-}
+  },
+} satisfies Record<string, OrderSpec>
 
 /** MIP-61's two heights. */
 export function watermark({ completedNumber, completedHeight }: StreamView) {
@@ -235,8 +238,4 @@ export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')
   return createCheckpointStore(place, names)
-}
-
-function invalid(detail: string): RelayerError {
-  return new RelayerError('INPUT_INVALID', { detail })
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { lanesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
 import { agePattern, parseAge } from '../../domain/text/age.ts'
 import { type ChainName, transferStates } from '../../domain/transfer/transfer.ts'
@@ -9,7 +8,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { lanesOfFilter } from '../../temporal/client/lanes/lanes.ts'
 import { transfersOfNonce } from '../../temporal/client/lanes/nonce-lookup.ts'
 import type { TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
-import { field, type Given } from './spec.ts'
+import { field, type Given, invalid } from './spec.ts'
 import { findLane } from './subjects.ts'
 import { nameSchema, oneOf, optional, type Value, values } from './values.ts'
 
@@ -107,9 +106,9 @@ export async function toFilter({ client, config, mined }: FilterSetting, given: 
   const configured = lanesOf(config)
   const id = given.lane === undefined ? undefined : await findLane(client, config, given.lane, targetChain ?? chain)
   const now = Date.now()
-  const ago = (...ages: (number | undefined)[]) => ages.flatMap((one) => (one === undefined ? [] : [now - one]))
-  const before = [...ago(blocked, olderThan), ...(given.startedBefore === undefined ? [] : [given.startedBefore])]
-  const after = [...ago(given.newerThan, given.youngerThan), ...(given.startedAfter === undefined ? [] : [given.startedAfter])]
+  const ago = (age: number | undefined) => (age === undefined ? undefined : now - age)
+  const before = [ago(blocked), ago(olderThan), given.startedBefore].filter((at) => at !== undefined)
+  const after = [ago(given.newerThan), ago(given.youngerThan), given.startedAfter].filter((at) => at !== undefined)
   const ofLane = configured.find((one) => one.id === id)?.chain
   const hashOf = async () =>
     ofLane === undefined || id === undefined || nonce === undefined ? undefined : mined(ofLane, laneAddress(id), nonce)
@@ -125,8 +124,4 @@ export async function toFilter({ client, config, mined }: FilterSetting, given: 
     startedAfter: after.length > 0 ? Math.max(...after) : undefined,
     ...(nonce !== undefined && id !== undefined && (await transfersOfNonce(client, id, nonce, hashOf))),
   }
-}
-
-function invalid(detail: string): RelayerError {
-  return new RelayerError('INPUT_INVALID', { detail })
 }

@@ -13,9 +13,9 @@ const examples: Readonly<Record<TransferOrderName, readonly string[]>> = {
 }
 
 /** Command and route select transfers in their own ways. */
-function transferOrder<Name extends TransferOrderName>(name: Name): Record<`transfer ${Name}`, OrderSpec> {
+function transferOrder(name: TransferOrderName): OrderSpec {
   const { summary, details } = transferOrderTexts[name]
-  const spec: OrderSpec = {
+  return {
     level: transferOrderLevel,
     route: `/v1/transfers/:id/${name}`,
     ...{ summary, details },
@@ -24,7 +24,6 @@ function transferOrder<Name extends TransferOrderName>(name: Name): Record<`tran
     fields: {},
     reason: 'required',
   }
-  return { [`transfer ${name}`]: spec } as Record<`transfer ${Name}`, OrderSpec>
 }
 
 export const transferOrders = {
@@ -43,7 +42,7 @@ export const transferOrders = {
     ],
     fields: {},
   },
-  ...transferOrder('retry'),
-  ...transferOrder('cancel'),
-  ...transferOrder('expedite'),
+  'transfer retry': transferOrder('retry'),
+  'transfer cancel': transferOrder('cancel'),
+  'transfer expedite': transferOrder('expedite'),
 } satisfies Record<string, OrderSpec>

@@ -6,20 +6,16 @@ import { Wait } from '../wait.ts'
 
 /** The answer exceeds its limit. The rest was not read. */
 export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong'
   readonly mostBytes: number
 
   constructor(mostBytes: number) {
     super(`an answer of more than ${mostBytes} bytes`)
-    this.name = 'AnswerTooLong'
     this.mostBytes = mostBytes
   }
 }
 
-/** Memory shared by several answers, bytes. */
-export interface ByteBudget {
-  take(bytes: number): boolean
-  give(bytes: number): void
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>
 
 export interface FetchLimits {
   /** For the whole exchange, up to the last byte of the answer, ms. */
@@ -101,15 +97,17 @@ async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, '
   return { ok, status, headers, text }
 }
 
-export function createByteBudget(most: number): ByteBudget {
+/** Memory shared by several answers, bytes. */
+export function createByteBudget(most: number) {
   let free = most
   return {
-    take(bytes) {
+    /** False: there is not so much left. */
+    take(bytes: number): boolean {
       if (bytes > free) return false
       free -= bytes
       return true
     },
-    give: (bytes) => void (free += bytes),
+    give: (bytes: number) => void (free += bytes),
   }
 }
 

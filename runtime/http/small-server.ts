@@ -73,12 +73,12 @@ export async function openSmallServer(
 
 /** A request's body exceeds its limit, or the memory shared by all requests. */
 export class BodyTooLong extends Error {
-  /** Out of shared memory: a later try may succeed. */
+  override readonly name = 'BodyTooLong'
   readonly busy: boolean
 
+  /** @param busy out of shared memory: a later try may succeed */
   constructor(busy: boolean) {
     super(busy ? 'There is no room for this body now.' : 'The body is too long.')
-    this.name = 'BodyTooLong'
     this.busy = busy
   }
 }

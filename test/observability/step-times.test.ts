@@ -3,7 +3,10 @@ import { readHistogram } from '../../lab/bench/histograms.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { createStepTimes } from '../../observability/step-times.ts'
 
-const about = { bridge: 'native-bridge', targetChain: 'movement' }
+const about = {
+  ...{ bridge: 'native-bridge', sourceChain: 'ethereum', sourceId: 'ethereum', targetChain: 'movement' },
+  ...{ emitter: '', sequence: '1', digest: '', message: '' },
+}
 
 test('a step is shown from the step before it, and the whole from when the message was seen', async () => {
   let now = 10_000
