@@ -199,7 +199,6 @@ export interface Chain {
   adjustNodes(changes: readonly NodeChange[]): void
   /** Undefined: in no canonical block. `agreed`: by more than half of the nodes. Throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
-  readonly calls: ReadonlyMap<string, number>
-  /** By node name and method. */
+  /** Counts by node name and method. */
   readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>
 }

@@ -1,45 +1,33 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** A hex quantity. Throws NODE_REFUSED if malformed or above 2^53. */
+// Readers of what nodes answer. All throw NODE_REFUSED for anything else.
+
+/** A hex quantity up to 2^53. */
 export function toNumber(value: unknown, what: string): number {
   const number = Number(quantity(value, what))
   if (!Number.isSafeInteger(number)) throw unexpected(what)
   return number
 }
 
-/** Throws NODE_REFUSED. */
-export function readCount(value: unknown): number {
-  return toNumber(value, 'transaction count')
-}
+export const readCount = (value: unknown) => toNumber(value, 'transaction count')
 
-/** A hex quantity as a decimal string. Throws NODE_REFUSED. */
-export function toDecimal(value: unknown, what: string): string {
-  return String(quantity(value, what))
-}
+/** A hex quantity as a decimal string. */
+export const toDecimal = (value: unknown, what: string) => String(quantity(value, what))
 
-/** Hex bytes, lower case. Throws NODE_REFUSED. */
+/** Hex bytes, lower case. */
 export function toBytes(value: unknown, what: string): string {
   if (typeof value !== 'string' || value.length % 2 !== 0 || !/^0x[0-9a-f]*$/i.test(value)) throw unexpected(what)
   return value.toLowerCase()
 }
 
-/** 32 bytes. Throws NODE_REFUSED. */
-export function toHash(value: unknown, what: string): string {
-  return ofLength(value, 32, what)
-}
+export const toHash = (value: unknown, what: string) => ofLength(value, 32, what)
+export const toAddress = (value: unknown, what: string) => ofLength(value, 20, what)
 
-/** 20 bytes. Throws NODE_REFUSED. */
-export function toAddress(value: unknown, what: string): string {
-  return ofLength(value, 20, what)
-}
-
-/** Throws NODE_REFUSED. */
 export function toRecord(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected(what)
   return value as Record<string, unknown>
 }
 
-/** Throws NODE_REFUSED. */
 export function toList(value: unknown, what: string): readonly unknown[] {
   if (!Array.isArray(value)) throw unexpected(what)
   return value

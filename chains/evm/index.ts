@@ -9,7 +9,6 @@ import { createReplacedChainCheck } from './heads/replaced-chain.ts'
 import { createClassifier, type ErrorTexts } from './transactions/error-classes.ts'
 import { createFees, type FeeModelOptions } from './fees/fees.ts'
 import { createHeads, type EvmHeads } from './heads/heads.ts'
-import { createLogsBloom } from './heads/logs-bloom.ts'
 import { createInclusions } from './transactions/inclusions.ts'
 import { createMined } from './transactions/mined.ts'
 import type { NodeSpec } from './nodes/node-client.ts'
@@ -67,7 +66,6 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     finality,
     blockTimeMs,
     heads,
-    calls: nodes.calls,
     callsByNode: nodes.callsByNode,
     connect: () => connection.get(name),
     close() {
@@ -75,7 +73,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       nodes.close()
     },
     account: accounts.read,
-    ...createReads(name, nodes, { agree, finalizedTag: accounts.finalizedTag, check: heads.check, ...finalBlocksOf(heads) }),
+    ...createReads(name, nodes, heads, agree, accounts.finalizedTag),
     ...createFees({ name, heads, networkId }, nodes, options),
     simulate: createSimulate(nodes, () => heads.kept.latest?.gasLimit),
     mined: createMined(name, nodes, heads, agree),
@@ -93,15 +91,6 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       const receipt = await (at === 'agreed' ? receipts.agreedIfAny(hash) : receipts.one(hash))
       return receipt && heads.kept.lists(receipt.block, receipt.hash) !== false ? receipt : undefined
     },
-  }
-}
-
-function finalBlocksOf(heads: EvmHeads) {
-  const { kept, check } = heads
-  const finalized = () => heads.current?.finalized ?? -1
-  return {
-    finalBlock: (height: number) => (height <= finalized() ? kept.at(height) : undefined),
-    bloom: createLogsBloom(kept, check, finalized),
   }
 }
 

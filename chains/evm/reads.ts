@@ -2,10 +2,9 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
 import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
-import type { HeaderCheck } from './heads/header-check.ts'
-import type { LogsBloom } from './heads/logs-bloom.ts'
+import type { EvmHeads } from './heads/heads.ts'
+import { createLogsBloom } from './heads/logs-bloom.ts'
 import { type Call, resultsOf } from './nodes/ask-many.ts'
-import { noAnswer } from './nodes/ask-one.ts'
 import { isVerdict } from './nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
@@ -26,15 +25,11 @@ export interface BridgeReads {
 
 type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
-export interface ReadsOptions {
-  readonly agree: Quorum
-  readonly finalizedTag: () => string
-  readonly check: Pick<HeaderCheck, 'accepts'>
-  readonly finalBlock: (height: number) => BlockHeader | undefined
-  readonly bloom: Pick<LogsBloom, 'proveNone'>
-}
-
-export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, check, finalBlock, bloom }: ReadsOptions): Reads {
+export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum, finalizedTag: () => string): Reads {
+  const { kept, check } = heads
+  const finalized = () => heads.current?.finalized ?? -1
+  const finalBlock = (height: number) => (height <= finalized() ? kept.at(height) : undefined)
+  const bloom = createLogsBloom(kept, check, finalized)
   return {
     async pendingNonce(address) {
       const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'], readCount)
@@ -75,27 +70,13 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
       const query = { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
       const method = 'eth_getLogs'
       if (at === undefined) return nodes.request(method, [query], readLogs)
-      if (at === 'majority') return logsOfMost(chain, nodes, { method, params: [query], read: readLogs })
-      return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: readLogs })
+      const isOnce = at === 'majority'
+      return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: readLogs, once: isOnce, refusable: isOnce })
     },
     transactionSender(hash) {
       return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)
     },
   }
-}
-
-async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read }: Call<T>): Promise<T> {
-  const votes = new Map<string, { readonly logs: T; count: number }>()
-  const answers = await nodes.askAll(method, params, read, (answer) => {
-    if (!answer.ok) return false
-    const vote = votes.get(JSON.stringify(answer.result)) ?? { logs: answer.result, count: 0 }
-    votes.set(JSON.stringify(answer.result), vote)
-    return ++vote.count >= nodes.needed
-  })
-  const agreed = [...votes.values()].find(({ count }) => count >= nodes.needed)
-  if (agreed) return agreed.logs
-  if (votes.size === 0) throw noAnswer(chain, answers)
-  throw new RelayerError('NODES_DISAGREE', { facts: { chain, nodes: nodes.readers, answered: answers.filter(({ ok }) => ok).length } })
 }
 
 /** A failing node must not stop deliveries: another's result counts unless most fail. Throws the first error. */

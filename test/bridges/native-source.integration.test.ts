@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callsOf } from '../helpers/node-calls.ts'
 import { nativeBridgeAbi, readInboundNonce } from '../../bridges/native-bridge/contracts.ts'
 import { findDelivery, type LogReader } from '../../bridges/kit/logs.ts'
 import { completedIn, completionLog, initiatedIn } from '../../bridges/native-bridge/events.ts'
@@ -42,18 +43,18 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   test('reads the table, where a node can hide no log', async () => {
     const { chain, bridge } = network.source
     const nonces = [...started.map(({ nonce }) => nonce), 0n, 111n]
-    const before = chain.calls.get('eth_call') ?? 0
+    const before = callsOf(chain, 'eth_call')
     expect(await recordedUnder(chain, bridge, nonces, 'finalized')).toEqual([...started, undefined, undefined])
     // A hundred in one call; on a machine that stands for a while they leave in some more.
-    expect((chain.calls.get('eth_call') ?? 0) - before).toBeLessThanOrEqual(fewCalls(nonces))
+    expect(callsOf(chain, 'eth_call') - before).toBeLessThanOrEqual(fewCalls(nonces))
   })
 
   test('asks once for what a stream has read by quorum: submission and the last look ask no node', async () => {
     const { source, target, route } = network
     const counted = async (work: () => Promise<unknown>) => {
-      const before = source.chain.calls.get('eth_call') ?? 0
+      const before = callsOf(source.chain, 'eth_call')
       await work()
-      return (source.chain.calls.get('eth_call') ?? 0) - before
+      return callsOf(source.chain, 'eth_call') - before
     }
     const verified = createVerifiedMessages()
     const endpoint = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: source.chain }], verified })
@@ -71,9 +72,9 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   test('finds the highest nonce from any that is known, with one call if there is none above', async () => {
     const { chain, bridge } = network.source
     const counted = async (known: bigint) => {
-      const before = chain.calls.get('eth_call') ?? 0
+      const before = callsOf(chain, 'eth_call')
       const highest = await highestNonce(chain, bridge, { known })
-      return { highest, reads: (chain.calls.get('eth_call') ?? 0) - before }
+      return { highest, reads: callsOf(chain, 'eth_call') - before }
     }
     expect(await counted(110n)).toEqual({ highest: 110n, reads: 1 })
     for (const known of [0n, 1n, 63n, 64n, 109n]) {

@@ -1,5 +1,6 @@
 import { concat, id, toBeHex } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callsOf } from '../helpers/node-calls.ts'
 import { createEvmEndpoint, redemptionLog } from '../../bridges/wormhole-token-bridge/evm.ts'
 import { findDelivery } from '../../bridges/kit/logs.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/verify.ts'
@@ -188,7 +189,7 @@ describe('the token bridge on a real chain', () => {
       await endpoint.validate(transfer)
       await endpoint.intent(transfer)
     }
-    const calls = () => network.chain.calls.get('eth_call') ?? 0
+    const calls = () => callsOf(network.chain, 'eth_call')
     await pass()
     const before = calls()
     await pass()
@@ -222,7 +223,7 @@ describe('the token bridge on a real chain', () => {
     const fresh = bySecond(90_000n)
     let now = 0
     const sets = createGuardianSets({ chain: network.chain, core: network.ethereum.core, clock: () => now })
-    const calls = () => network.chain.calls.get('eth_call') ?? 0
+    const calls = () => callsOf(network.chain, 'eth_call')
 
     expect(await validate(fresh)).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
     expect(await sets.get(0)).toMatchObject({ keys: [first!.address], current: true, expirationTime: 0 })

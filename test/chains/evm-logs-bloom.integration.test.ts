@@ -2,6 +2,7 @@ import { id, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { callsOf } from '../helpers/node-calls.ts'
 import { head } from '../helpers/heads.ts'
 import { evmSetting } from './setting.ts'
 
@@ -17,7 +18,7 @@ const finality = { kind: 'depth', blocks: 2 } as const
 describe('logs of final blocks', () => {
   const setting = evmSetting(3)
   const { anvil, connect, connectBehind } = setting
-  const asked = ({ calls }: EvmChain, method: string) => calls.get(method) ?? 0
+  const asked = callsOf
 
   /** A block with such a log; returns its height. */
   async function emit(value: number): Promise<number> {

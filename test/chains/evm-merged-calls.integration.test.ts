@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { EvmChain } from '../../chains/evm/index.ts'
+import { callsOf } from '../helpers/node-calls.ts'
 import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
@@ -9,7 +11,7 @@ const words = Array.from({ length: 150 }, (_, index) => `0x${(index + 1).toStrin
 
 describe('reads of contracts that leave together', () => {
   const { anvil, connect, connectBehind } = evmSetting(5)
-  const asked = ({ calls }: { readonly calls: ReadonlyMap<string, number> }) => calls.get('eth_call') ?? 0
+  const asked = (chain: EvmChain) => callsOf(chain, 'eth_call')
 
   test('are one call per block that they look at, and a hundred at most; each has its own answer', async () => {
     const chain = await connect(anvil.url)

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { callsOf } from '../helpers/node-calls.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { accepts } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -44,7 +45,7 @@ describe('nodes', () => {
     node.requests.length = 0
     await Promise.all(Array.from({ length: 250 }, () => nodes.request('eth_blockNumber', [], String)))
     expect(node.requests.map((methods) => methods.length).sort((a, b) => a - b)).toEqual([50, 100, 100])
-    expect(nodes.calls.get('eth_blockNumber')).toBe(250)
+    expect(callsOf(nodes, 'eth_blockNumber')).toBe(250)
     nodes.close()
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callsOf } from '../helpers/node-calls.ts'
 import type { Chain, HeadEvent, Inclusion, Receipt, Watch } from '../../chains/port.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
@@ -297,7 +298,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       const own = harness.chain()
       await own.connect()
       await own.quote()
-      const count = () => [...own.calls.values()].reduce((sum, calls) => sum + calls, 0)
+      const count = () => callsOf(own)
       expect(count()).toBeGreaterThan(0)
       own.close()
       const after = count()

@@ -30,20 +30,21 @@ const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
 
-type FeeModel = 'ethereum' | 'op-stack' | 'arbitrum'
-
 export interface FeeModelOptions {
   /** Default: ethereum. */
-  readonly feeModel?: FeeModel | undefined
+  readonly feeModel?: 'ethereum' | 'op-stack' | 'arbitrum' | undefined
   /** Blocks of eth_feeHistory and the percentile of their tips. Default: 4 and 50. */
   readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
 const graceMs = 500
 
-interface Market {
+interface Price {
   readonly next: bigint
   readonly tip: bigint
+}
+
+interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
@@ -68,7 +69,7 @@ export function createFees(
     return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap) }
   }
 
-  async function readMarket(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
+  async function readMarket(baseFee: bigint): Promise<Price> {
     // The first read asks for a long history. Some nodes refuse it.
     const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
@@ -89,7 +90,7 @@ export function createFees(
   }
 
   /** Some nodes lack eth_feeHistory. There, eth_gasPrice is base fee + tip. */
-  async function marketByPrice(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
+  async function marketByPrice(baseFee: bigint): Promise<Price> {
     const price = await readPrice()
     return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
   }
@@ -117,7 +118,7 @@ export function createFees(
 }
 
 /** Limits the base fee to half and twice that of the last block: no chain moves it further. */
-function middleOf(markets: readonly Market[], baseFee: bigint): Pick<Market, 'next' | 'tip'> | undefined {
+function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
   if (next === undefined || tip === undefined) return undefined
@@ -131,16 +132,13 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
   const next = baseFees.at(-1)
   if (next === undefined) throw new RelayerError('NODE_REFUSED', { detail: "The node's answer has no base fee." })
-  const used = lastOf(raw['gasUsedRatio'], blocks)
-  const tips = lastOf(raw['reward'], blocks)
+  const lastOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(-blocks) : [])
+  const used = lastOf(raw['gasUsedRatio'])
+  const tips = lastOf(raw['reward'])
     .flatMap((row, index) => (used[index] === 0 || !Array.isArray(row) ? [] : [BigInt(toDecimal(row[0], 'tip'))]))
     .sort((a, b) => (a < b ? -1 : 1))
   const median = tips[Math.floor(tips.length / 2)] ?? leastTip
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
-}
-
-function lastOf(value: unknown, blocks: number): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(-blocks) : []
 }
 
 /** Per byte: an answer outside is confirmed by all nodes. The L1's fees move by an eighth per block. */

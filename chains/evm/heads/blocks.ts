@@ -1,7 +1,6 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Block } from '../../port.ts'
 import { toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
-import type { ReadAnswer } from '../nodes/node-errors.ts'
 import { resultsOf } from '../nodes/ask-many.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
@@ -46,23 +45,18 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Also checks the header. Throws NODE_REFUSED. */
-function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined): ReadAnswer<EvmBlock | undefined> {
-  return (value) => {
-    const block = readBlockIfAny(value)
-    if (!block || !check || check.accepts(block)) return block
-    throw new RelayerError('NODE_REFUSED', { detail: "The block's header does not hash to the block hash." })
-  }
-}
-
-/** Undefined if the node has no such block. Throws as `Nodes.request`. */
+/** With a checked header. Undefined if the node has no such block. Throws as `Nodes.request`. */
 export function fetchBlock(
   nodes: Pick<Nodes, 'request'>,
   at: BlockAt,
   check?: Pick<HeaderCheck, 'accepts'>,
 ): Promise<EvmBlock | undefined> {
   const { method, params } = blockCall(at)
-  return nodes.request(method, params(), readBelievable(check))
+  return nodes.request(method, params(), (value) => {
+    const block = readBlockIfAny(value)
+    if (!block || !check || check.accepts(block)) return block
+    throw new RelayerError('NODE_REFUSED', { detail: "The block's header does not hash to the block hash." })
+  })
 }
 
 /** A block of each node that answers; undefined for a node without it. `isEnough` ends the wait. */
@@ -109,20 +103,11 @@ const later: readonly Field[] = [
 /** Undefined if fields are missing or malformed. */
 export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
   const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
+  const bytesOf = (name: string) => string(Buffer.from(toBytes(raw[name], name).slice(2), 'hex'))
+  const numberOf = (name: string) => number(BigInt(toDecimal(raw[name], name)))
   try {
-    return keccak256(
-      list(...fields.map(([name, kind]) => (kind === 'bytes' ? string(bytesOf(raw[name], name)) : number(numberOf(raw[name], name))))),
-    )
+    return keccak256(list(...fields.map(([name, kind]) => (kind === 'bytes' ? bytesOf(name) : numberOf(name)))))
   } catch {
     return undefined
   }
-}
-
-function bytesOf(value: unknown, what: string): Buffer {
-  return Buffer.from(toBytes(value, what).slice(2), 'hex')
-}
-
-function numberOf(value: unknown, what: string): bigint {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw new TypeError(`no valid ${what}`)
-  return BigInt(value)
 }

@@ -13,8 +13,6 @@ const empty = `0x${'0'.repeat(2 * bytes)}`
 
 type Bit = readonly [byte: number, mask: number]
 
-export type LogsBloom = ReturnType<typeof createLogsBloom>
-
 /** @param finalized the final height by more than half of the nodes */
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })

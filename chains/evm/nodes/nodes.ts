@@ -29,7 +29,7 @@ export interface NodesOptions {
 export type Nodes = ReturnType<typeof createNodes>
 
 export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultTimeoutMs, environment = {} }: NodesOptions) {
-  const { calls, callsByNode, countOf } = createCallCounts()
+  const { callsByNode, countOf } = createCallCounts()
   const closing = new AbortController()
   const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, countOf(spec.name)), environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
@@ -47,7 +47,6 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
 
   return {
-    calls,
     callsByNode,
     /** A disabled voter counts as silent. */
     readers: voters.length,
@@ -103,17 +102,14 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
 }
 
 function createCallCounts() {
-  const calls = new Map<string, number>()
   const callsByNode = new Map<string, Map<string, number>>()
   const countOf = (node: string) => {
     // A node added again under its name continues its counts.
     const ofNode = callsByNode.get(node) ?? new Map<string, number>()
     callsByNode.set(node, ofNode)
-    return (method: string) => {
-      for (const counts of [calls, ofNode]) counts.set(method, (counts.get(method) ?? 0) + 1)
-    }
+    return (method: string) => void ofNode.set(method, (ofNode.get(method) ?? 0) + 1)
   }
-  return { calls, callsByNode, countOf }
+  return { callsByNode, countOf }
 }
 
 async function verify(nodes: readonly NodeClient[], chain: string, expected: string): Promise<void> {

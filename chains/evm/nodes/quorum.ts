@@ -2,6 +2,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { untilHead } from '../../heads.ts'
 import type { Heads } from '../../port.ts'
 import type { NodeAnswer } from './ask-many.ts'
+import { noAnswer } from './ask-one.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
@@ -21,6 +22,8 @@ export interface Question<T> {
   readonly read: ReadAnswer<T>
   /** Ask a single node only once. */
   readonly once?: boolean
+  /** Without any answer, throws a refusal as NODE_REFUSED. */
+  readonly refusable?: boolean
   /** Default: JSON. */
   readonly key?: (value: T) => string
 }
@@ -45,7 +48,7 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   return async function agree<T>(question: Question<T>): Promise<T> {
     const { readers } = nodes
     const { agreed, answers } = await (readers === 1 && !question.once ? askLoneNode(question) : ask(nodes, question, nodes.needed))
-    if (!agreed) throw disagreement(chain, readers, answers)
+    if (!agreed) throw question.refusable && !answers.some(({ ok }) => ok) ? noAnswer(chain, answers) : disagreement(chain, readers, answers)
     if ('revert' in agreed) throw agreed.revert
     return agreed.value
   }

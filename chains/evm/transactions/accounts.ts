@@ -29,15 +29,12 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
 
   const countAt = (address: string, at: string) => nodes.request('eth_getTransactionCount', [address, at], readCount)
 
-  async function readFinalizedNonce(address: string, at: string): Promise<number> {
-    try {
-      return await countAt(address, at)
-    } catch (error) {
-      // The node pruned the state or lacks the block.
+  /** By tag if the node pruned the state or lacks the block. */
+  const finalizedCountAt = (address: string, at: string) =>
+    countAt(address, at).catch((error: unknown) => {
       if (!(error instanceof RpcError) || at === 'finalized') throw error
       return countAt(address, 'finalized')
-    }
-  }
+    })
 
   /** A false balance of 0 would stop the lane. */
   async function readBalance(address: string): Promise<string> {
@@ -56,16 +53,15 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
 
   async function readNow(address: string): Promise<Account> {
     const event = currentHead(chain)
-    const [latest, balance, finalized] = await Promise.all([
+    const [latestNonce, balance, finalizedNonce] = await Promise.all([
       countAt(address, 'latest'),
       readBalance(address),
-      finality.kind === 'instant' ? undefined : readFinalizedNonce(address, finalizedTag(event, finality)),
+      finality.kind === 'instant' ? undefined : finalizedCountAt(address, finalizedTag(event, finality)),
     ])
     const isCanonical = heads.kept.isCanonical(event.latest) !== false
-    const nonces = floors.raise(address, latest, finalized ?? latest, isCanonical)
+    const nonces = floors.raise(address, { latestNonce, finalizedNonce: finalizedNonce ?? latestNonce }, isCanonical)
     const { height, hash } = event.latest
-    const finalizedNonce = Math.min(nonces.latest, nonces.finalized)
-    return { latestNonce: nonces.latest, finalizedNonce, balance, block: { height, hash } }
+    return { ...nonces, balance, block: { height, hash } }
   }
 
   // By event: the finalized height may rise without a new head.
@@ -85,18 +81,20 @@ function finalizedTag(event: HeadEvent, finality: FinalityPolicy): string {
 
 /** The highest nonces read on this branch. A lagging node cannot lower them. */
 function createFloors() {
+  const none = { latest: 0, finalized: 0, lower: 0 }
   const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
   return {
     /** Keeps the higher nonces, unless lower ones were read `mostLowerReads` times in a row. */
-    raise(address: string, latest: number, finalized: number, isCanonical: boolean) {
-      const known = floors.get(address) ?? { latest: 0, finalized: 0, lower: 0 }
-      const isLower = latest < known.latest || finalized < known.finalized
+    raise(address: string, read: Pick<Account, 'latestNonce' | 'finalizedNonce'>, isCanonical: boolean) {
+      const known = floors.get(address) ?? none
+      const isLower = read.latestNonce < known.latest || read.finalizedNonce < known.finalized
       const lower = isLower ? known.lower + 1 : 0
-      const floor = lower < mostLowerReads ? { ...known, lower } : { latest: 0, finalized: 0, lower: 0 }
+      const floor = lower < mostLowerReads ? { ...known, lower } : none
       // Floors hold only while their head is canonical.
-      const raised = { latest: isCanonical ? Math.max(floor.latest, latest) : latest, finalized: Math.max(floor.finalized, finalized) }
-      if (isCanonical) floors.set(address, { ...raised, finalized: Math.min(raised.latest, raised.finalized), lower: floor.lower })
-      return raised
+      const latestNonce = isCanonical ? Math.max(floor.latest, read.latestNonce) : read.latestNonce
+      const finalizedNonce = Math.min(latestNonce, Math.max(floor.finalized, read.finalizedNonce))
+      if (isCanonical) floors.set(address, { latest: latestNonce, finalized: finalizedNonce, lower: floor.lower })
+      return { latestNonce, finalizedNonce }
     },
     rolledBack(isBelowFinality: boolean): void {
       if (isBelowFinality) floors.clear()
