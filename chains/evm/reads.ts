@@ -71,7 +71,14 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
       const method = 'eth_getLogs'
       if (at === undefined) return nodes.request(method, [query], readLogs)
       const isOnce = at === 'majority'
-      return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: readLogs, once: isOnce, refusable: isOnce })
+      return agree({
+        about: `logs ${JSON.stringify(query)}`,
+        method,
+        params: () => [query],
+        read: readLogs,
+        once: isOnce,
+        refusable: isOnce,
+      })
     },
     transactionSender(hash) {
       return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)

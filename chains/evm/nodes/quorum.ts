@@ -48,7 +48,8 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   return async function agree<T>(question: Question<T>): Promise<T> {
     const { readers } = nodes
     const { agreed, answers } = await (readers === 1 && !question.once ? askLoneNode(question) : ask(nodes, question, nodes.needed))
-    if (!agreed) throw question.refusable && !answers.some(({ ok }) => ok) ? noAnswer(chain, answers) : disagreement(chain, readers, answers)
+    if (!agreed)
+      throw question.refusable && !answers.some(({ ok }) => ok) ? noAnswer(chain, answers) : disagreement(chain, readers, answers)
     if ('revert' in agreed) throw agreed.revert
     return agreed.value
   }

@@ -1,27 +1,23 @@
 import { LRUCache } from 'lru-cache'
-import type { Block, BlockRef, Inclusion, Receipt, Watch } from '../../port.ts'
+import type { BlockRef, Inclusion, Receipt, Watch } from '../../port.ts'
 import { isolate } from '../heads/head-events.ts'
 import type { EvmHeads } from '../heads/heads.ts'
-import { createReceiptReads } from './receipt-reads.ts'
 import type { Receipts } from './receipts.ts'
+import { createWatchedHashes, type Due, lookup, nothing, show, unseen, type WatchedHash, type WatchState } from './watched-hashes.ts'
 
 const mostAccepted = 4_096
+/** With fewer cached blocks an unknown hash is looked up again, up to `mostUnknown` times. */
+const fewBlocks = 64
+const mostUnknown = 2
+/** A node that only lags has the receipt by then. */
+const mostMisses = 3
 
 /** All watches of a chain. They cost one batched read to attach and one per block that includes some. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
   const accepted = new LRUCache<string, true>({ max: mostAccepted })
-  const reads = createReceiptReads({
-    heads,
-    receipts,
-    hashes: watches.byHash,
-    onReceipt(watched, receipt) {
-      watched.due = nothing
-      for (const watch of watched.watches) show(watch, included(heads, receipt))
-    },
-    onGone: (watch) => show(watch, unseen),
-  })
+  const reads = createReceiptReads(heads, receipts, watches.byHash)
 
   function attach(watch: WatchState, hash: string): void {
     const isNew = !watch.hashes.has(hash)
@@ -33,7 +29,16 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
-  followHeads(heads, watches, reads.all)
+  let knownBreaks = heads.breaks
+  heads.subscribe(({ rolledBack, applied, latest }) => {
+    if (rolledBack.length > 0) watches.rollBack(rolledBack)
+    if (heads.breaks !== knownBreaks) watches.recheck(applied[0]?.height ?? latest.height)
+    knownBreaks = heads.breaks
+    watches.apply(applied)
+    // A receipt may have become final.
+    for (const watch of watches.all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
+    reads.all()
+  })
   heads.onPoll(reads.all)
 
   return {
@@ -45,147 +50,122 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     },
     watch(hashes: readonly string[]): Watch {
       const watch = watches.open()
-      const add = (hash: string) => attach(watch, hash.toLowerCase())
-      hashes.forEach(add)
-      reads.listed()
-      return toWatch(watches, watch, (hash) => {
-        add(hash)
+      const add = (more: readonly string[]) => {
+        for (const hash of more) attach(watch, hash.toLowerCase())
         reads.listed()
+      }
+      add(hashes)
+      return {
+        get inclusion() {
+          return watch.inclusion
+        },
+        add(hash) {
+          if (watches.all.has(watch)) add([hash])
+        },
+        onChange(listener) {
+          if (!watches.all.has(watch)) return
+          watch.listeners.add(listener)
+          const now = watch.inclusion
+          if (now.kind === 'unseen') return
+          queueMicrotask(() => watch.listeners.has(listener) && watch.inclusion === now && isolate(() => listener(now)))
+        },
+        close: () => watches.close(watch),
+      }
+    },
+  }
+}
+
+function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: ReadonlyMap<string, WatchedHash>) {
+  const { kept } = heads
+
+  function start(watched: WatchedHash, work: () => Promise<void>): void {
+    watched.busy = true
+    const done = () => void (watched.busy = false)
+    work().then(done, done)
+  }
+
+  function readBlock(block: BlockRef, listed: readonly WatchedHash[]): void {
+    const inBlock = kept.at(block.height)?.transactions.length ?? listed.length
+    const wanted = listed.map(({ hash }) => hash)
+    const found = receipts.ofBlock(block, wanted, inBlock)
+    for (const watched of listed) {
+      start(watched, async () => {
+        const receipt = (await found).find(({ hash }) => hash === watched.hash)
+        await (receipt ? judge(watched, receipt) : missed(watched))
       })
-    },
+    }
   }
-}
 
-function followHeads(heads: EvmHeads, watches: WatchedHashes, read: () => void): void {
-  let knownBreaks = heads.breaks
-  heads.subscribe(({ rolledBack, applied, latest }) => {
-    if (rolledBack.length > 0) watches.rollBack(rolledBack)
-    if (heads.breaks !== knownBreaks) watches.recheck(applied[0]?.height ?? latest.height)
-    knownBreaks = heads.breaks
-    watches.apply(applied)
-    // A receipt may have become final.
-    for (const watch of watches.all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
-    read()
-  })
-}
+  /** The node lacks a listed receipt. If it lags, the next poll finds it; if it lies, the others are asked. */
+  async function missed(watched: WatchedHash): Promise<void> {
+    if (watched.due.kind !== 'listed') return
+    watched.due = { ...watched.due, misses: watched.due.misses + 1 }
+    if (watched.due.misses >= mostMisses && receipts.others) await verify(watched)
+  }
 
-function toWatch({ all, close }: WatchedHashes, watch: WatchState, add: (hash: string) => void): Watch {
+  async function lookUp(watched: WatchedHash): Promise<void> {
+    const before = [...watched.watches].map((watch) => ({ watch, inclusion: watch.inclusion }))
+    const receipt = await receipts.one(watched.hash)
+    if (receipt && receipt.block.height > (heads.current?.latest.height ?? -1)) return
+    if (receipt) return judge(watched, receipt)
+    if (kept.find(watched.hash)) return
+    watched.due = afterUnknown(watched.due, kept)
+    // No node has it in a block any more.
+    for (const { watch, inclusion } of before) {
+      if (watch.inclusion === inclusion && inclusion.kind === 'included' && inclusion.receipt.hash === watched.hash) show(watch, unseen)
+    }
+  }
+
+  /** True if the cached block lists it. Reverts and receipts of other blocks need more than half of the nodes. */
+  async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
+    const listed = kept.lists(receipt.block, receipt.hash)
+    if (listed && receipt.status === 'success') settle(watched, receipt)
+    else if (listed !== false) await verify(watched)
+  }
+
+  async function verify(watched: WatchedHash): Promise<void> {
+    const agreed = await receipts.agreed(watched.hash)
+    if (kept.lists(agreed.block, agreed.hash) !== false) settle(watched, agreed)
+  }
+
+  function settle(watched: WatchedHash, receipt: Receipt): void {
+    watched.due = nothing
+    for (const watch of watched.watches) show(watch, included(heads, receipt))
+  }
+
+  function listed(): void {
+    for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
+  }
+
   return {
-    get inclusion() {
-      return watch.inclusion
+    listed,
+    /** Failed reads stay due until the next poll. */
+    all() {
+      listed()
+      for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
     },
-    add(hash) {
-      if (all.has(watch)) add(hash)
-    },
-    onChange(listener) {
-      if (!all.has(watch)) return
-      watch.listeners.add(listener)
-      const now = watch.inclusion
-      if (now.kind === 'unseen') return
-      queueMicrotask(() => watch.listeners.has(listener) && watch.inclusion === now && isolate(() => listener(now)))
-    },
-    close: () => close(watch),
   }
+}
+
+function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash[]]> {
+  const groups = new Map<string, [BlockRef, WatchedHash[]]>()
+  for (const watched of hashes) {
+    const { due, busy } = watched
+    if (due.kind !== 'listed' || busy) continue
+    const group = groups.get(due.block.hash)
+    if (group) group[1].push(watched)
+    else groups.set(due.block.hash, [due.block, [watched]])
+  }
+  return groups.values()
+}
+
+/** A hash may be mined below the cached blocks, and the node may lag. */
+function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
+  const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
+  const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
+  return few && unknown <= mostUnknown ? { kind: 'unknown', unknown } : nothing
 }
 
 function included(heads: EvmHeads, receipt: Receipt): Inclusion {
   return { kind: 'included', receipt, final: receipt.block.height <= (heads.current?.finalized ?? -1) }
-}
-
-export type Due =
-  /** Its receipt was read, or a later block will list it. */
-  | { readonly kind: 'nothing' }
-  /** Its receipt is read by hash at each poll until a node answers. */
-  | { readonly kind: 'lookup'; readonly unknown: number }
-  /** No node knew it `unknown` times. Looked up again at the next block: it may be below the cached ones. */
-  | { readonly kind: 'unknown'; readonly unknown: number }
-  /** A cached block lists it. `misses`: how often a node lacked the receipt. */
-  | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
-
-export interface WatchedHash {
-  readonly hash: string
-  readonly watches: Set<WatchState>
-  due: Due
-  busy: boolean
-}
-
-export interface WatchState {
-  readonly hashes: Set<string>
-  readonly listeners: Set<(inclusion: Inclusion) => void>
-  inclusion: Inclusion
-}
-
-export const nothing: Due = { kind: 'nothing' }
-const lookup: Due = { kind: 'lookup', unknown: 0 }
-const unseen: Inclusion = { kind: 'unseen' }
-
-type WatchedHashes = ReturnType<typeof createWatchedHashes>
-
-/** All watches of a chain by hash. No I/O. */
-function createWatchedHashes() {
-  const all = new Set<WatchState>()
-  const byHash = new Map<string, WatchedHash>()
-  return {
-    all: all as ReadonlySet<WatchState>,
-    byHash: byHash as ReadonlyMap<string, WatchedHash>,
-    open() {
-      const watch: WatchState = { hashes: new Set(), listeners: new Set(), inclusion: unseen }
-      all.add(watch)
-      return watch
-    },
-    add(watch: WatchState, hash: string) {
-      watch.hashes.add(hash)
-      const known: WatchedHash = byHash.get(hash) ?? { hash, watches: new Set(), due: nothing, busy: false }
-      known.watches.add(watch)
-      byHash.set(hash, known)
-      return known
-    },
-    close(watch: WatchState) {
-      all.delete(watch)
-      watch.listeners.clear()
-      for (const hash of watch.hashes) {
-        const watched = byHash.get(hash)
-        watched?.watches.delete(watch)
-        if (watched?.watches.size === 0) byHash.delete(hash)
-      }
-    },
-    rollBack(blocks: readonly BlockRef[]): void {
-      const gone = new Set(blocks.map(({ hash }) => hash))
-      for (const watched of byHash.values()) if (watched.due.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = nothing
-      for (const watch of all) {
-        if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
-      }
-    },
-    /** For skipped or replaced blocks: looks up all that blocks from `firstKnown` on cannot show. */
-    recheck(firstKnown: number): void {
-      for (const { inclusion, hashes } of all) {
-        if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue
-        for (const hash of hashes) {
-          const watched = byHash.get(hash)
-          if (watched && watched.due.kind !== 'listed') watched.due = lookup
-        }
-      }
-    },
-    apply(blocks: readonly Block[]): void {
-      for (const block of blocks) {
-        for (const hash of block.transactions) {
-          const watched = byHash.get(hash)
-          if (watched) watched.due = { kind: 'listed', block, misses: 0 }
-        }
-      }
-      if (blocks.length === 0) return
-      for (const watched of byHash.values()) if (watched.due.kind === 'unknown') watched.due = { ...watched.due, kind: 'lookup' }
-    },
-  }
-}
-
-function show(watch: WatchState, next: Inclusion): void {
-  if (isSame(watch.inclusion, next)) return
-  watch.inclusion = next
-  for (const listener of [...watch.listeners]) isolate(() => listener(next))
-}
-
-function isSame(a: Inclusion, b: Inclusion): boolean {
-  if (a.kind === 'unseen' || b.kind === 'unseen') return a.kind === b.kind
-  return a.final === b.final && a.receipt.hash === b.receipt.hash && a.receipt.block.hash === b.receipt.block.hash
 }

@@ -55,29 +55,21 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   /** One node finds the block and all nodes confirm it. If it finds none, it may lie: most nodes are searched. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
-    const byOne = createCounts(nodes, address)
+    const method = 'eth_getTransactionCount'
+    const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
+    /** If too few nodes keep the state, one node answers: the result is confirmed by all. */
+    const byMost = (height: number) => {
+      const params = [address, toQuantity(height)]
+      return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
+    }
     const found = await search(address, nonce, byOne)
     // A single node would need two blocks for each step.
-    return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, createAgreedCounts(agree, address, byOne)))
+    return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }
 
 /** Undefined: no asked node keeps that state. */
 type CountAt = (height: number) => Promise<number | undefined>
-
-const countMethod = 'eth_getTransactionCount'
-
-function createCounts(nodes: Nodes, address: string): CountAt {
-  return (height) => nodes.request(countMethod, [address, toQuantity(height)], readCount).catch(unlessPruned)
-}
-
-/** If too few nodes keep the state, one node answers: the result is confirmed by all. */
-function createAgreedCounts(agree: Quorum, address: string, byOne: CountAt): CountAt {
-  return (height) => {
-    const params = [address, toQuantity(height)]
-    return agree({ about: params.join(), method: countMethod, params: () => params, read: readCount }).catch(() => byOne(height))
-  }
-}
 
 /** Lowest height whose state has spent the nonce. Undefined if pruned. */
 async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {

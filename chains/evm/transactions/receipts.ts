@@ -30,11 +30,6 @@ function readReceiptIfAny(value: unknown): Receipt | undefined {
   return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
 }
 
-/** Empty if the node lacks the block. Throws NODE_REFUSED. */
-function readReceipts(value: unknown): readonly Receipt[] {
-  return value === null ? [] : toList(value, 'receipts').map(readReceipt)
-}
-
 export function readLog(value: unknown): Log {
   const raw = toRecord(value, 'log')
   return {
@@ -51,16 +46,16 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
   /** Single reads up to this height, after a refusal. */
   let singlyUpTo = -1
 
-  function one(hash: string): Promise<Receipt | undefined> {
-    return nodes.request('eth_getTransactionReceipt', [hash], readReceiptIfAny)
-  }
-
+  const method = 'eth_getTransactionReceipt'
+  const one = (hash: string) => nodes.request(method, [hash], readReceiptIfAny)
   const keyOf = ({ hash, status, block }: Receipt) => `${hash} ${status} ${block.height} ${block.hash}`
-  const question = (hash: string) => ({ method: 'eth_getTransactionReceipt', params: () => [hash] })
 
   async function ofWholeBlock(block: BlockRef): Promise<readonly Receipt[] | undefined> {
     try {
-      return await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)], readReceipts)
+      // A node without the block answers null.
+      return await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)], (value) =>
+        toList(value ?? [], 'receipts').map(readReceipt),
+      )
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       // Some nodes lack the method. Other errors mean that the node lags or is busy.
@@ -79,7 +74,8 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     agreed: (hash: string) =>
       agree({
         about: `receipt ${hash}`,
-        ...question(hash),
+        method,
+        params: () => [hash],
         read(value) {
           const receipt = readReceiptIfAny(value)
           if (!receipt) throw new NotKnown('knows no receipt')
@@ -91,7 +87,8 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     agreedIfAny: (hash: string) =>
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,
-        ...question(hash),
+        method,
+        params: () => [hash],
         read: readReceiptIfAny,
         key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
       }),

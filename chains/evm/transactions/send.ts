@@ -25,21 +25,17 @@ const order: readonly SendErrorClass[] = [
 /** Ends when one node takes it, or all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
-  try {
-    await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
-      const outcome = readAnswer(answer, classify)
-      outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived })
-      return outcome.kind !== 'refused'
-    })
-  } catch (error) {
-    outcomes.push({ outcome: refused('ambiguous', error instanceof Error ? error.message : String(error)), reached: true })
-  }
+  await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
+    const outcome = readAnswer(answer, classify)
+    outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived })
+    return outcome.kind !== 'refused'
+  })
   const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
   if (taken) return taken.outcome
   // An unreached node does not count, unless none was reached.
   const reached = outcomes.filter((answer) => answer.reached)
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
-  const best = order.flatMap((wanted) => said.find(({ error }) => error === wanted) ?? [])[0]
+  const [best] = said.toSorted((a, b) => order.indexOf(a.error) - order.indexOf(b.error))
   return best ?? refused('ambiguous', 'No node of the chain took the transaction.')
 }
 

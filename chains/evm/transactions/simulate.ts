@@ -52,19 +52,21 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
     estimated.set(key, {})
-    const first = await estimateOfOne(nodes, params)
-    const kind = `${call.to} ${call.data.slice(0, 10)}`.toLowerCase()
-    const isNumber = typeof first === 'number'
+    const first = await nodes.request(method, params, readEstimate).catch((error: unknown) => {
+      const failure = failureOf(error)
+      if (!failure) throw error
+      return failure
+    })
     if (nodes.readers === 1) return first
-    if (isNumber && !before && clock() >= distrustedUntil && known.has(kind, first)) {
+    const kind = `${call.to} ${call.data.slice(0, 10)}`.toLowerCase()
+    if (typeof first === 'number' && !before && clock() >= distrustedUntil && known.has(kind, first)) {
       estimated.set(key, { limit: withFactor(first, gasFactor, undefined) })
       return first
     }
     const { said, byMost } = await agreedEstimate(nodes, params, first)
-    if (byMost && typeof said === 'number') {
-      known.agreed(kind, said)
-      if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = clock() + distrustMs
-    }
+    if (!byMost || typeof said !== 'number') return said
+    known.agreed(kind, said)
+    if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = clock() + distrustMs
     return said
   }
 
@@ -82,27 +84,13 @@ interface Failure extends Revert {
   readonly unpaid?: RpcError
 }
 
-async function estimateOfOne(nodes: Nodes, params: readonly unknown[]): Promise<number | Failure> {
-  try {
-    return await nodes.request(method, params, readEstimate)
-  } catch (error) {
-    const failure = failureOf(error)
-    if (!failure) throw error
-    return failure
-  }
-}
-
 function failureOf(error: unknown): Failure | undefined {
   if (error instanceof RpcError && isUnpaid(error)) return { data: 'unpaid', reason: error.rpcMessage, unpaid: error }
   return revertOf(error)
 }
 
 /** The median of most nodes. With too few, the first estimate counts; its revert has no data, so nothing acts on it. */
-async function agreedEstimate(
-  nodes: Nodes,
-  params: readonly unknown[],
-  first: number | Failure,
-): Promise<{ said: number | Failure; byMost: boolean }> {
+async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
   const failures = answers.flatMap((answer) => (answer.ok ? [] : (failureOf(answer.error) ?? [])))
@@ -124,9 +112,9 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
 
 /** For `eth_call` and `eth_estimateGas`. Undefined for other errors. */
 export function revertOf(error: unknown): Revert | undefined {
-  if (!(error instanceof RpcError)) return undefined
+  if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)
-  return isExecutionFailure(error) ? { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) } : undefined
+  return { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) }
 }
 
 /** The text of Error(string), Panic(uint256), or a custom error's selector. Undefined for none. */

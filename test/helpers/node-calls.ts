@@ -1,0 +1,9 @@
+import type { Chain } from '../../chains/port.ts'
+
+/** Calls to all nodes of a chain, of one method or of all. */
+export function callsOf({ callsByNode }: Pick<Chain, 'callsByNode'>, method?: string): number {
+  return [...callsByNode.values()]
+    .flatMap((calls) => [...calls])
+    .filter(([name]) => method === undefined || name === method)
+    .reduce((sum, [, count]) => sum + count, 0)
+}
