@@ -23,17 +23,8 @@ export interface Step {
 
 export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-export interface FollowOptions {
-  readonly nodes: Nodes
-  readonly kept: BlockCache
-  readonly check: Pick<HeaderCheck, 'accepts'>
-  readonly finalized: () => number
-  /** A node lags: compare the nodes soon. */
-  readonly onLate: () => void
-}
-
 /** Extends the cached blocks to a head. `isSupported`: more than half of the nodes have reached it. */
-export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOptions) {
+export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck, finalized: () => number, onLate: () => void) {
   let lowerPolls = 0
   let brokenPolls = 0
 
@@ -84,7 +75,7 @@ interface Path {
 }
 
 /** Undefined if the answers do not link: the next poll retries. Throws as `Nodes.request`. */
-async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: Pick<HeaderCheck, 'accepts'>): Promise<Path | undefined> {
+async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
   // Watched transactions are then looked up by receipt.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
@@ -111,7 +102,7 @@ async function readLinked(
   nodes: Nodes,
   heights: readonly number[],
   lowest: EvmBlock,
-  check: Pick<HeaderCheck, 'accepts'>,
+  check: HeaderCheck,
 ): Promise<readonly EvmBlock[] | undefined> {
   if (nodes.readers < 2) return undefined
   const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))

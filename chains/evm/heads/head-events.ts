@@ -5,11 +5,6 @@ import type { Step } from './follow.ts'
 
 const lagsKept = 128
 
-export interface SeenByMost {
-  readonly tagged: number | undefined
-  readonly reached: number | undefined
-}
-
 /** Turns the results of polls into events for listeners. */
 export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const listeners = new Set<(event: HeadEvent) => void>()
@@ -34,7 +29,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
       return latestSeenAt
     },
     /** @param tagged height of `finalized`; `reached`: height up to which more than half share our chain */
-    publish({ applied, rolledBack, replaced, broken }: Step, { tagged, reached }: SeenByMost): void {
+    publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, reached: number | undefined): void {
       const { latest } = kept
       if (!latest) return
       if (broken) breaks++

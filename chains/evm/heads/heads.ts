@@ -10,7 +10,7 @@ import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 import { type BlockCache, createBlockCache } from './block-cache.ts'
 import { blockCall, type EvmBlock, fetchBlock, readBlock } from './blocks.ts'
 import { createFinalityTag } from './finality-tag.ts'
-import { createFollow, type FollowOptions, nothingNew } from './follow.ts'
+import { createFollow, nothingNew } from './follow.ts'
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 import { chooseHead, createShownHeads, sameContent, type ShownHead } from './shown-heads.ts'
@@ -104,25 +104,29 @@ async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, inter
   await poll(round, { everyMs: Math.min(intervalMs, 500), signal })
 }
 
-interface PollOptions extends Omit<FollowOptions, 'finalized'> {
+interface PollOptions {
   readonly chain: string
+  readonly nodes: Nodes
+  readonly kept: BlockCache
   readonly check: HeaderCheck
   readonly finality: FinalityPolicy
   readonly events: ReturnType<typeof createHeadEvents>
   readonly blockTimeMs: number
   readonly graceMs: number
+  /** A node lags: compare the nodes soon. */
+  readonly onLate: () => void
 }
 
 function createPoll(options: PollOptions) {
-  const { nodes, kept, finality, events } = options
+  const { nodes, kept, finality, events, check, onLate } = options
   /** A stopped poll publishes nothing. */
   let polling: AbortSignal | undefined
   let taggedAt = -Infinity
-  const follow = createFollow({ ...options, finalized: () => events.current?.finalized ?? 0 })
+  const follow = createFollow(nodes, kept, check, () => events.current?.finalized ?? 0, onLate)
   const shared = createShownHeads(nodes, kept)
   const tag = createFinalityTag(nodes, kept, (tagged) => {
     const isPublished = kept.latest === events.current?.latest
-    if (isPublished && !polling?.aborted) events.publish(nothingNew, { tagged, reached: shared.reached })
+    if (isPublished && !polling?.aborted) events.publish(nothingNew, tagged, shared.reached)
   })
 
   /** In parallel with the head after a block time, otherwise with a new head: the tag moves with it. */
@@ -130,7 +134,7 @@ function createPoll(options: PollOptions) {
 
   async function readTag(now: number) {
     taggedAt = now
-    return { tagged: await readFinalized(nodes, options.check) }
+    return { tagged: await readFinalized(nodes, check) }
   }
 
   return async function pollOnce(signal: AbortSignal): Promise<void> {
@@ -153,7 +157,7 @@ function createPoll(options: PollOptions) {
     if (signal.aborted) return
     // After a replacement, the first node's tag serves until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
-    events.publish(step, { tagged: agreed ?? own, reached: shared.reached })
+    events.publish(step, agreed ?? own, shared.reached)
   }
 }
 

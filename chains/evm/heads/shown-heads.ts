@@ -18,27 +18,20 @@ export function chooseHead(shown: readonly ShownHead[], readers: number, kept: P
     blocks.map((block) => block.height),
     readers,
   )
+  const isOurs = (block: EvmBlock) => kept.at(block.height)?.hash === block.hash || kept.at(block.height - 1)?.hash === block.parentHash
   const rated = blocks
     .filter((block) => block.height === height)
-    .map((block) => ({ block, rank: [votesFor(block, blocks), isOurs(block, kept), sameContent(block, blocks)] }))
-  return rated.sort((a, b) => compare(b.rank, a.rank))[0]?.block
+    .map((block) => ({ block, votes: votesFor(block, blocks), ours: Number(isOurs(block)), same: sameContent(block, blocks) }))
+  return rated.sort((a, b) => b.votes - a.votes || b.ours - a.ours || b.same - a.same)[0]?.block
 }
 
 function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): number {
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-function isOurs({ hash, height, parentHash }: EvmBlock, kept: Pick<BlockCache, 'at'>): number {
-  return Number(kept.at(height)?.hash === hash || kept.at(height - 1)?.hash === parentHash)
-}
-
 export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly EvmBlock[]): number {
   const list = transactions.join()
   return blocks.filter((other) => other.hash === hash && other.transactions.join() === list).length
-}
-
-function compare(a: readonly number[], b: readonly number[]): number {
-  return a.map((value, index) => value - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0
 }
 
 /** How far the nodes share our chain. An invented branch is one node's only. */

@@ -19,23 +19,21 @@ export interface Call<T> {
   readonly read: ReadAnswer<T>
 }
 
-export interface AskManyOptions {
-  readonly timeoutMs: number
-  /** Longest wait for the others, ms, from `needed` answers on. The usual grace starts with the first answer. */
-  readonly mostGraceMs?: number | undefined
-  readonly needed?: number | undefined
-}
-
 export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
   return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
 }
 
-/** Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never throws. */
+/**
+ * Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never throws.
+ * @param mostGraceMs longest wait for the others from `needed` answers on. The usual grace starts with the first answer
+ */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
   call: Call<T>,
-  { timeoutMs, mostGraceMs, needed = 1 }: AskManyOptions,
+  timeoutMs: number,
   onAnswer?: OnAnswer<T>,
+  mostGraceMs?: number,
+  needed = 1,
 ): Promise<NodeAnswer<T>[]> {
   const answers: NodeAnswer<T>[] = []
   const ended = new AbortController()

@@ -23,7 +23,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
   const closing = new AbortController()
   // One listener per waiting call.
   setMaxListeners(0, closing.signal)
-  const client = traced(createJsonRpcClient(spec.url, timeoutMs, closing.signal, count), spec.name, networkId)
+  const client = createJsonRpcClient(spec.url, timeoutMs, closing.signal, count)
   const now = () => performance.now()
   const health = createNodeHealth(now)
   const limiter = createLimiter(spec.requestsPerSecond, now)
@@ -34,8 +34,11 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     const turn = limiter.take()
     if (turn > 0) await pause(turn, closing.signal)
     const started = now()
+    // Calls of several traces may share a request: each span covers its own call and wait.
+    const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': method, 'portage.node': spec.name, 'portage.network': networkId }
     try {
-      const answer = readOrRefuse(client.origin, method, await client.request(method, params), read)
+      const result = await inSpan(`rpc ${method}`, attributes, () => client.request(method, params))
+      const answer = readOrRefuse(client.origin, method, result, read)
       health.answered(now() - started)
       return answer
     } catch (error) {
@@ -46,8 +49,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     }
   }
 
-  const readNetwork = () => health.probe(networkId, () => ask('eth_chainId', [], readNetworkId), reads)
-
   const node = {
     spec,
     origin: client.origin,
@@ -56,9 +57,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     disabled: false,
     get up(): boolean {
       return !node.disabled && health.state === 'up'
-    },
-    get isWrongNetwork() {
-      return health.state === 'wrong-network'
     },
     get due(): boolean {
       return !node.disabled && !checking && health.due
@@ -74,7 +72,8 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     ask,
     /** Reads its network, at the start and after each pause. Calls share one check. Throws as `ask`. */
     check() {
-      checking ??= readNetwork().finally(() => (checking = undefined))
+      const read = () => ask('eth_chainId', [], readNetworkId)
+      checking ??= health.probe(networkId, read, reads).finally(() => (checking = undefined))
       return checking
     },
     forget: health.forgetNetwork,
@@ -85,15 +84,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     close: () => closing.abort(),
   }
   return node
-}
-
-type JsonRpcClient = ReturnType<typeof createJsonRpcClient>
-
-/** Calls of several traces may share a request: each span covers its own call and wait. */
-function traced({ origin, request }: JsonRpcClient, node: string, network: string): JsonRpcClient {
-  const about = { 'rpc.system': 'jsonrpc', 'portage.node': node, 'portage.network': network }
-  const attributesOf = (method: string) => ({ ...about, 'rpc.method': method })
-  return { origin, request: (method, params) => inSpan(`rpc ${method}`, attributesOf(method), () => request(method, params)) }
 }
 
 const readNetworkId = (value: unknown) => String(toNumber(value, 'chain id'))
@@ -149,9 +139,9 @@ export function createNodeHealth(now: () => number) {
   let circuit: 'closed' | 'open' | 'half-open' = 'closed'
   let pauses = 0
   let [openUntil, heldUntil] = [0, 0]
-  let latencyMs: number | undefined
-  let failures = 0
   let [answeredAt, failedAt] = [-Infinity, -Infinity]
+  let failures = 0
+  let latencyMs: number | undefined
 
   /** The first failure opens the circuit. Parallel calls count as the same failure. */
   function open(retryAfterMs = 0): void {

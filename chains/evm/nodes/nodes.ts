@@ -29,9 +29,15 @@ export interface NodesOptions {
 export type Nodes = ReturnType<typeof createNodes>
 
 export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultTimeoutMs, environment = {} }: NodesOptions) {
-  const { callsByNode, countOf } = createCallCounts()
+  const callsByNode = new Map<string, Map<string, number>>()
   const closing = new AbortController()
-  const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, countOf(spec.name)), environment)
+  const make = (spec: NodeSpec) => {
+    // A node added again under its name continues its counts.
+    const calls = callsByNode.get(spec.name) ?? new Map<string, number>()
+    callsByNode.set(spec.name, calls)
+    return createNodeClient(spec, networkId, timeoutMs, (method) => calls.set(method, (calls.get(method) ?? 0) + 1))
+  }
+  const set = createNodeSet(nodes, make, environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
   /** The majority's base: configured nodes that read, also disabled ones, so that settings cannot shift it. */
   const voters = set.configured.filter(({ reads }) => reads)
@@ -73,19 +79,15 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       probe()
       const up = voters.filter((node) => node.up)
       const others = voters.filter((node) => !node.up && !node.disabled && node.revivable)
-      return askMany(
-        up.length * 2 > voters.length ? up : [...up, ...others],
-        { method, params, read },
-        { timeoutMs, mostGraceMs, needed },
-        onAnswer,
-      )
+      const asked = up.length * 2 > voters.length ? up : [...up, ...others]
+      return askMany(asked, { method, params, read }, timeoutMs, onAnswer, mostGraceMs, needed)
     },
     /** To every node that takes transactions. Never throws. */
     sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>): Promise<readonly NodeAnswer<T>[]> {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
-      return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, { timeoutMs }, onAnswer)
+      return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
     /** Nodes that lag, or are far above the majority, are asked last. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
@@ -101,20 +103,9 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
 }
 
-function createCallCounts() {
-  const callsByNode = new Map<string, Map<string, number>>()
-  const countOf = (node: string) => {
-    // A node added again under its name continues its counts.
-    const ofNode = callsByNode.get(node) ?? new Map<string, number>()
-    callsByNode.set(node, ofNode)
-    return (method: string) => void ofNode.set(method, (ofNode.get(method) ?? 0) + 1)
-  }
-  return { callsByNode, countOf }
-}
-
 async function verify(nodes: readonly NodeClient[], chain: string, expected: string): Promise<void> {
   const found = await Promise.allSettled(nodes.map((node) => node.check()))
-  const wrong = nodes.findIndex((node) => node.isWrongNetwork)
+  const wrong = nodes.findIndex((node) => node.status().state === 'wrong-network')
   const actual = found[wrong]
   if (actual?.status === 'fulfilled') {
     throw new RelayerError('CHAIN_ID_MISMATCH', { facts: { chain, node: nodes[wrong]?.origin, expected, actual: actual.value } })
@@ -145,8 +136,8 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
   let added: readonly NodeClient[] = []
-  /** Removed, but perhaps still answering. */
-  let retired: readonly NodeClient[] = []
+  /** Also removed ones, which may still answer. */
+  const made = [...configured]
   let broken: readonly NodeStatus[] = []
 
   function setDisabled(node: NodeClient, disabled: boolean): void {
@@ -174,10 +165,10 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
         }
         const same = added.find(({ spec }) => spec.name === name && spec.url === resolved.url && spec.use === use)
         const node = same ?? make({ name, url: resolved.url, use })
+        if (!same) made.push(node)
         setDisabled(node, change.disabled)
         return [node]
       })
-      retired = [...retired, ...added.filter((node) => !next.includes(node))]
       added = next
       broken = unusable
     },
@@ -188,7 +179,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
       ...broken,
     ],
     close() {
-      for (const node of [...configured, ...added, ...retired]) node.close()
+      for (const node of made) node.close()
     },
   }
 }

@@ -19,16 +19,13 @@ export function verified(key: Key): Signer {
       const transaction = encode(unsigned, address)
       const { digest, signingHash } = transaction
       const answer = await key.sign(transaction)
-      const signature = 'compact' in answer ? ofAddress(address, digest, answer) : signatureOf(address, digest, answer)
+      const isOwn = 'compact' in answer && secp256k1().recover(digest, answer.compact, answer.yParity) === address
+      const signature = 'compact' in answer ? isOwn && answer : signatureOf(address, digest, answer)
       if (signature) return { ...transaction.signed(signature), signingHash }
       const facts = { address, nonce: unsigned.nonce }
       throw new RelayerError('SIGNER_OFFLINE', { detail: 'Its signature does not recover to the address of the key.', facts })
     },
   }
-}
-
-function ofAddress(address: string, digest: Uint8Array, signature: Signature): Signature | undefined {
-  return secp256k1().recover(digest, signature.compact, signature.yParity) === address ? signature : undefined
 }
 
 function encode(unsigned: UnsignedTransaction, address: string): EncodedTransaction {
