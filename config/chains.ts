@@ -5,6 +5,8 @@ import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ChainConfig, Config, LaneSettings } from './schema/schema.ts'
+import type { OrderSubject } from '../domain/access.ts'
+import { isShort, isShortFor } from '../domain/text/short-id.ts'
 
 /** Throws INPUT_INVALID for an unknown name. */
 export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainConfig {
@@ -93,4 +95,28 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
     return ids.includes(given) ? ids : []
   })
+}
+
+/** The lane of a lane id or of a configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND. */
+export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
+  if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
+  const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
+  const named = lanesOf(config).filter(({ id, lane }) => isNamed(lane.address) || isNamed(id))
+  return theOnlyLane(
+    named.filter((row) => chain === undefined || row.chain === chain).map(({ id }) => id),
+    { lane: name, chain },
+  )
+}
+
+/** The lane that a name matches. Throws LANE_NOT_FOUND for no match or several. */
+export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: string; readonly chain: string | undefined }): LaneId {
+  const [one, ...more] = new Set(lanes)
+  if (one !== undefined && more.length === 0) return one
+  const detail = one === undefined ? undefined : `Several lanes have this name: ${[one, ...more].join(', ')}.`
+  throw new RelayerError('LANE_NOT_FOUND', { detail, facts: about })
+}
+
+export function aboutLane(config: Pick<Config, 'chains'>, lane: LaneId): OrderSubject {
+  const chain = lanesOf(config).find(({ id }) => id === lane)?.chain
+  return { lane, chains: chain === undefined ? undefined : [chain] }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { resolveLane } from '../../config/lane-names.ts'
+import { resolveLane } from '../../config/chains.ts'
 import { listLanesNow } from '../../operations/causes/lane-readings.ts'
 import { listBatches } from '../../temporal/client/transfers/batches.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'

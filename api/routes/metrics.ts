@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isErrorCode } from '../../domain/catalogue/errors.ts'
-import { createParkedCodes } from '../../intake/streams/parked-codes.ts'
+import { createParkedCodes } from '../../intake/streams/waiting-transfers.ts'
 import { reportStream } from '../../intake/streams/stream-metrics.ts'
 import { listStreams, sourceOf } from '../../intake/streams/reports.ts'
 import { countTransfers, parkedTransfers } from '../../temporal/client/transfers/transfer-queries.ts'
@@ -32,7 +32,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
 
 /** Never throws: without Temporal the last figures stay. */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
-  const parkedCodes = createParkedCodes(client, 'all', logger)
+  const parkedCodes = createParkedCodes({ client, logger })
   const shown = new Set<string>()
   return atMostEvery(countsMs, async () => {
     const counts = await countTransfers(client, timeoutMs)

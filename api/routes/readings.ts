@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { coinOf } from '../../config/coins.ts'
-import { explorerOf } from '../../config/explorers.ts'
+import { coinOf, explorerOf } from '../../config/networks.ts'
 import { listReceivers } from '../../operations/notifications/receiver-report.ts'
 import { settingsAuditSchema, settingsSchema } from '../../operations/orders/settings.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { viewStream } from '../../domain/stream/reducer.ts'
-import type { StreamAudit } from '../../intake/streams/scanned/audit-transfers.ts'
+import type { StreamAudit } from '../../intake/streams/scanned/audit.ts'
 import { listStreams, readStream, toReport } from '../../intake/streams/reports.ts'
 import { aboutStream } from '../../operations/access/subjects.ts'
 import { checkpointSchema, checkpointStoreOf, streamReportSchema } from '../../operations/orders/stream.ts'

@@ -1,4 +1,4 @@
-import { configJsonSchema } from '../../config/schema/json-schema.ts'
+import { configJsonSchema } from '../../config/schema/fields.ts'
 import type { CommandSpec } from '../command.ts'
 import { facts, verbatim } from '../output/output.ts'
 import { temporalText } from '../doctor/temporal.ts'

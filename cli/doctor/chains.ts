@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import type { NodeStatus } from '../../chains/port.ts'
-import { coinOfChain } from '../../config/coins.ts'
+import { coinOfChain } from '../../config/networks.ts'
 import type { ChainConfig, Config, LaneSettings } from '../../config/schema/schema.ts'
 import { amountText } from '../../domain/text/amounts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'

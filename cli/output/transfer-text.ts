@@ -1,4 +1,4 @@
-import { coinOfChain } from '../../config/coins.ts'
+import { coinOfChain } from '../../config/networks.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import type { TransferTransaction } from '../../domain/transfer/attempts.ts'

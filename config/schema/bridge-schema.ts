@@ -1,23 +1,21 @@
 import { z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
-import { address, chainName, decimal, hostAndPort, sequence, sourceName, url, whole } from '../load/values.ts'
+import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, url, whole } from '../load/values.ts'
 
 /** A token by its native chain. Parsed to `<wormhole chain id>/<64 lower-case hex digits>`, so that keys compare. */
-const originToken = z
-  .string()
-  .regex(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   // An impossible chain id would match no transfer, and the fee would only seem to be set.
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
-const wormholeChainNumber = z
-  .string()
-  .regex(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain")
-  .refine((value) => Number(value) <= 65_535, 'must be at most 65535')
-const emitter = z
-  .string()
-  .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be an emitter: 64 hex digits (20 bytes of an address have 24 zeros before them)')
-  .transform((value) => value.toLowerCase().replace('0x', ''))
+const wormholeChainNumber = text(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain").refine(
+  (value) => Number(value) <= 65_535,
+  'must be at most 65535',
+)
+const emitter = text(
+  /^(0x)?[0-9a-fA-F]{64}$/,
+  'must be an emitter: 64 hex digits (20 bytes of an address have 24 zeros before them)',
+).transform((value) => value.toLowerCase().replace('0x', ''))
 
 /** Ends the description of each field that a running stream adopts. */
 const changing = 'A running stream adopts a change when an intake starts, unless an operator set another number.'
@@ -29,7 +27,7 @@ export const emitterStreamSchema = z.strictObject({
       'Lowest sequence to deliver, used only when the stream begins. Absent: the first of the last `streams.lookBackDays`, at least the latest 1,000. Without a node: the first received.',
     ),
   startBlock: whole(0).optional().describe('Block of the sequence `first`. Absent: only the latest blocks are read to identify gaps.'),
-  maxOpen: whole(1).max(limits.open).default(200).describe(`Most open transfers of this emitter. ${changing}`),
+  maxOpen: whole(1, limits.open).default(200).describe(`Most open transfers of this emitter. ${changing}`),
 })
 
 export const wormholeTokenBridgeSchema = z.strictObject({
@@ -75,18 +73,11 @@ export const wormholeTokenBridgeSchema = z.strictObject({
       }),
     )
     .default([])
-    .describe(
-      'Routes that deliver tokens without an entry in `minimumFees` for free: anyone can then make your lanes pay for gas. Absent: none.',
-    ),
+    .describe('Routes that are free for tokens without a minimum fee: anyone can make your lanes pay for gas. Absent: none.'),
   calls: z
-    .record(
-      chainName,
-      z.record(address, z.string().regex(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')),
-    )
+    .record(chainName, z.record(address, text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')))
     .prefault({})
-    .describe(
-      'Target chain → recipient contract → its function that redeems a payload 3, as name(bytes). Absent: such transfers are declined.',
-    ),
+    .describe('Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: declined.'),
   assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
 })
 
@@ -99,8 +90,7 @@ export const nativeRouteSchema = z.strictObject({
   startBlock: whole(0)
     .default(0)
     .describe('First block of the source to read: the one that deployed its contract. Used only when the stream begins.'),
-  maxOpen: whole(1)
-    .max(limits.open)
+  maxOpen: whole(1, limits.open)
     .default(200)
     .describe(
       `Most open transfers; the scan waits above it. Transfers that are parked, or wait long for something of their own, do not count, up to about 8,000 runs of numbers. ${changing}`,
@@ -110,8 +100,7 @@ export const nativeRouteSchema = z.strictObject({
     .describe(
       "Smaller transfers are declined (AMOUNT_TOO_SMALL), in the token's smallest unit. Their numbers are resolved as exceptions. 0: all are delivered, which a bridge may require.",
     ),
-  batch: whole(2)
-    .max(100)
+  batch: whole(2, 100)
     .optional()
     .describe('Most completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.'),
 })

@@ -22,3 +22,30 @@ export function fieldAt(path: readonly PropertyKey[]): Field | undefined {
     return found.find((child) => child !== undefined)
   }, configFields())
 }
+
+/** A reference to an environment variable, alone or inside a text. */
+const reference: Field = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
+
+/** JSON Schema of the config file, for editors. Every text may be `${NAME}`. `portage config check` checks more. */
+export function configJsonSchema(): Field {
+  return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
+}
+
+/** Allows references wherever a text has rules. Names of map entries are never replaced and keep their rules. */
+function withReferences(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withReferences)
+  if (typeof node !== 'object' || node === null) return node
+  const field = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, key === 'propertyNames' || key === 'default' ? value : withReferences(value)]),
+  ) as Field
+  if (field.type !== 'string' || !ruled.some((rule) => rule in field)) return field
+  const { description, default: otherwise, ...rules } = field
+  return {
+    ...(description !== undefined && { description }),
+    ...(otherwise !== undefined && { default: otherwise }),
+    anyOf: [rules, reference],
+  }
+}
+
+/** Rules that a reference would break. `const`, the kind of a union, is never a reference. */
+const ruled = ['pattern', 'format', 'enum', 'allOf', 'maxLength'] as const

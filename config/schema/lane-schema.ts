@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, callStart, decimal, gasUnits, milliseconds, selector, url, variable, wei, whole } from '../load/values.ts'
+import { address, between, callStart, decimal, gasUnits, selector, url, variable, wei, whole } from '../load/values.ts'
 
 /** Fee limits (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
@@ -7,7 +7,7 @@ export const feePolicySchema = z.strictObject({
   maxTip: decimal.optional().describe("Highest part of that for the block's builder, wei."),
   maxFeePerTransaction: decimal.optional().describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
   baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait without a nonce.'),
-  gasFactor: z.number().min(1).max(5).optional().describe('The gas limit is the estimate times this. Default: 1.2.'),
+  gasFactor: between(1, 5).optional().describe('The gas limit is the estimate times this. Default: 1.2.'),
   gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more is not sent.'),
 })
 
@@ -30,7 +30,7 @@ export const signerSchema = z.discriminatedUnion('kind', [
       .string()
       .optional()
       .describe("The key's identifier there (web3signer: its public key). Absent: found by the lane's address."),
-    timeoutMs: milliseconds(100, 600_000).default(5000).describe('Longest wait for a signature.'),
+    timeoutMs: whole(100, 600_000).default(5000).describe('Longest wait for a signature.'),
   }),
   z.strictObject({
     kind: z.literal('aws-kms').describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). The AWS SDK finds the credentials.'),
@@ -41,7 +41,7 @@ export const signerSchema = z.discriminatedUnion('kind', [
 ])
 
 const limits = {
-  maxGasPerTransaction: whole(21_000).max(1_000_000_000).describe('Highest gas limit of a transaction.'),
+  maxGasPerTransaction: whole(21_000, 1_000_000_000).describe('Highest gas limit of a transaction.'),
   maxTipPerGasWei: wei.describe('Highest tip per unit of gas. Without a base fee: highest gas price.'),
   maxDataFeePerTransactionWei: wei.describe('Highest fee for the data of one transaction, in addition to its gas (feeModel: op-stack).'),
   maxCostPerTransactionWei: wei.describe('Highest cost of one transaction: gas limit × fee per gas + data fee of an L2.'),
@@ -63,9 +63,7 @@ export const signingLimitsSchema = z
     maxSpendingPerDayWei: limits.maxSpendingPerDayWei.default(coins(50)),
   })
   .prefault({})
-  .describe(
-    'Limits of every signature by a key of this chain. Only the config changes them: no command or setting does. docs/operate/signers.md',
-  )
+  .describe('Limits of every signature by a key of this chain. Only the config changes them: docs/operate/signers.md')
 
 const laneLimitsSchema = z.strictObject(limits).partial().describe("Limits of this key. They replace those of the chain's `signing`.")
 
@@ -100,8 +98,7 @@ export const laneSchema = z.strictObject({
     .describe(
       "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if it has the key and finality takes at most 10 s, else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
     ),
-  window: whole(1)
-    .max(128)
+  window: whole(1, 128)
     .default(16)
     .describe('Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
 })

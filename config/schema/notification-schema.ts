@@ -1,14 +1,10 @@
 import { z } from 'zod'
 import { notificationTypes } from '../../domain/notification/notification.ts'
-import { name, variable } from '../load/values.ts'
+import { isLink, name, text, variable } from '../load/values.ts'
 
-/** https, because notifications are confidential; http only on loopback. No user: the signature is enough. */
+/** https, because notifications are confidential. No user: the signature is enough. */
 function isReceiverUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, hostname, username, password, hash } = new URL(text)
-  if (username !== '' || password !== '' || hash !== '') return false
-  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127(\.[0-9]{1,3}){3}$/.test(hostname)
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback)
+  return isLink(text) && new URL(text).hash === ''
 }
 
 /** Addresses where clouds keep a machine's credentials: 169.254.0.0/16, fe80::/10, and a host name. */
@@ -38,22 +34,20 @@ const receiverSchema = z.strictObject({
     .array(secretSchema)
     .min(1)
     .max(5)
-    .describe(
-      'Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each signs every notification, so a receiver can rotate secrets.',
-    ),
+    .describe('Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each signs, so that they can be rotated.'),
   events: z
     .array(z.enum(notificationTypes))
     .min(1)
     .describe('Events that are sent. transfer.delivered includes transfer.reversed: docs/operate/notifications.md.'),
   chains: z
-    .array(z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be the name of a chain'))
+    .array(name)
     .min(1)
     .max(100)
     .optional()
     .describe('Only events of transfers from or to these chains, and of the chains themselves. Absent: all.'),
   bridges: z.array(name).min(1).max(20).optional().describe('Only events of these bridges and their transfers. Absent: all.'),
   lanes: z
-    .array(z.string().regex(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/, 'must be a lane id in lower case: evm-1:0x…'))
+    .array(text(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/, 'must be a lane id in lower case: evm-1:0x…'))
     .min(1)
     .max(100)
     .optional()

@@ -3,9 +3,9 @@ import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.t
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { notificationsSchema } from './notification-schema.ts'
-import { adminSchema, codecServerSchema, hostName, listenHost } from './server-schema.ts'
+import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
-import { chainName, url, wei, whole } from '../load/values.ts'
+import { between, chainName, text, url, wei, whole } from '../load/values.ts'
 
 /** Where stream checkpoints are kept: outside Temporal, because they are needed after Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
@@ -16,9 +16,7 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('http').describe('An object store that takes PUT and GET: <url>/<stream>.json.'),
     url: url.describe('Base URL. Its credentials never appear in logs.'),
-    authorization: z
-      .string()
-      .regex(/^[\x20-\x7e]+$/, 'must be one line of printable characters')
+    authorization: text(/^[\x20-\x7e]+$/, 'must be one line of printable characters')
       .optional()
       .describe('Authorization header, best from an environment variable.'),
   }),
@@ -28,75 +26,50 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
 ])
 
 /** A duration. The minimum leaves healthy work enough time. */
-const seconds = (least: number) => z.number().min(least).max(3_600)
+const seconds = (least: number, usual: number) => between(least, 3_600).default(usual)
 
 /** Temporal's rules for names: no dot in a deployment name, and no colon, which joins name and build id. */
 const deploymentSchema = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, _ and -')
+  name: text(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, _ and -')
     .default('portage')
     .describe('Name of the whole fleet: the same for all roles and versions.'),
-  buildId: z
-    .string()
-    .regex(/^[A-Za-z0-9._+-]{1,100}$/, 'must be letters, digits, and . _ + -')
-    .describe('Version of the code, different for every release, best from an environment variable that the image sets.'),
+  buildId: text(/^[A-Za-z0-9._+-]{1,100}$/, 'must be letters, digits, and . _ + -').describe(
+    'Version of the code, different for every release, best from a variable that the image sets.',
+  ),
   endWhenDrained: z.boolean().default(true).describe('A process of an old version exits with 0 once no open transfer uses it.'),
 })
 
 const workerSchema = z
   .strictObject({
-    workflowTaskSeconds: seconds(1)
-      .default(10)
-      .describe('A workflow task that a process has not answered for this long goes to another process.'),
-    stickySeconds: seconds(0.1)
-      .default(10)
-      .describe('A workflow task waits this long for the process that has the workflow in memory. Then any process may take it.'),
-    heartbeatSeconds: seconds(1)
-      .default(15)
-      .describe("A step with a lane's key that has sent no heartbeat for this long goes to another process."),
-    laneTaskSeconds: seconds(1)
-      .default(60)
-      .describe("A broadcast waits this long for a process with its lane's key. Then the transfer tries another lane."),
-    fillAfterSeconds: seconds(1)
-      .default(60)
-      .describe('A stuck nonce without a process is filled with a no-op after this time and at least 3 blocks.'),
-    shutdownGraceSeconds: seconds(0).default(5).describe('Running steps have this long to end when the process stops.'),
-    shutdownForceSeconds: seconds(1).default(20).describe('A step that still runs after this time is left to another process.'),
+    workflowTaskSeconds: seconds(1, 10).describe('A workflow task that is not answered for this long goes to another process.'),
+    stickySeconds: seconds(0.1, 10).describe('A workflow task waits this long for the process that has the workflow in memory.'),
+    heartbeatSeconds: seconds(1, 15).describe("A step with a lane's key goes to another process after this time without a heartbeat."),
+    laneTaskSeconds: seconds(1, 60).describe("A broadcast waits this long for a process with its lane's key, then tries another lane."),
+    fillAfterSeconds: seconds(1, 60).describe('A stuck nonce without a process is filled with a no-op after this time and 3 blocks.'),
+    shutdownGraceSeconds: seconds(0, 5).describe('Running steps have this long to end when the process stops.'),
+    shutdownForceSeconds: seconds(1, 20).describe('A step that still runs after this time is left to another process.'),
     deployment: deploymentSchema
       .optional()
-      .describe(
-        "Temporal's worker versioning: workers get work once their version is promoted (portage deploy promote). Absent: workers have no version and take all work. docs/operate/upgrade.md.",
-      ),
+      .describe("Temporal's worker versioning: a version gets work once it is promoted. Absent: no versions. docs/operate/upgrade.md."),
   })
   .prefault({})
   .describe('How soon another process takes over after a crash, and how a process stops. A workflow keeps the values it was started with.')
 
 const transfersSchema = z
   .strictObject({
-    priority: whole(1).max(5).default(3).describe('Default priority class: 1 goes first, 5 last. Waiting raises it.'),
-    deadlineMinutes: z
-      .number()
-      .min(1)
-      .max(525_600)
+    priority: whole(1, 5).default(3).describe('Default priority class: 1 goes first, 5 last. Waiting raises it.'),
+    deadlineMinutes: between(1, 525_600)
       .optional()
       .describe('A transfer that is not delivered after this time is taken from its lane and parked. Absent: never.'),
-    abandonAfterMinutes: z
-      .number()
-      .min(0)
-      .max(525_600)
+    abandonAfterMinutes: between(0, 525_600)
       .default(3)
       .describe('A transfer with a nonce of a lane that is forbidden or has no worker goes to another lane after this time.'),
-    maxGas: whole(100_000)
-      .max(100_000_000)
+    maxGas: whole(100_000, 100_000_000)
       .default(3_000_000)
       .describe(
         'Gas limit of one delivery where no fee policy sets gasLimit. A transfer that needs more is parked (GAS_LIMIT). A batch has this much per member; chains with feeModel arbitrum, whose gas includes the data fee, have ten times as much.',
       ),
-    quarantineSeconds: z
-      .number()
-      .min(0)
-      .max(3_600)
+    quarantineSeconds: between(0, 3_600)
       .default(60)
       .describe(
         'A recipient whose delivery reverted after a successful simulation is quarantined for this time (QUARANTINED), twice as long after each further revert, up to an hour. A retry by an operator is not delayed.',
@@ -112,33 +85,19 @@ const transfersSchema = z
 
 const streamsSchema = z
   .strictObject({
-    rangeBlocks: whole(1)
-      .max(1_000_000)
+    rangeBlocks: whole(1, 1_000_000)
       .default(2_000)
       .describe('Most blocks of one read of logs. Reduced where a node refuses, and raised again later.'),
-    auditMinutes: z
-      .number()
-      .min(0.02)
-      .max(1_440)
+    auditMinutes: between(0.02, 1_440)
       .default(5)
       .describe("How often a stream is compared with its source's count and table, and its open transfers with their workflows."),
-    uncountedAfterMinutes: z
-      .number()
-      .min(0.02)
-      .max(1_440)
+    uncountedAfterMinutes: between(0.02, 1_440)
       .default(10)
-      .describe(
-        'A transfer that waits longer for something of its own (a missing wrapper, a reverting call) no longer counts in `maxOpen`. It is still watched.',
-      ),
+      .describe('A transfer that waits longer for something of its own (a wrapper, a reverting call) no longer counts in `maxOpen`.'),
     checkpoints: checkpointStoreSchema
       .optional()
-      .describe(
-        'Where checkpoints are kept, from which streams resume after Temporal was wiped. Absent: the folder `checkpoints` in `dataFolder`.',
-      ),
-    lookBackDays: z
-      .number()
-      .min(0)
-      .max(90)
+      .describe('Checkpoints, from which streams resume after Temporal was wiped. Absent: `checkpoints` in `dataFolder`.'),
+    lookBackDays: between(0, 90)
       .default(7)
       .describe(
         "How far back an emitter's stream starts without a checkpoint and without `first`. The chain's blocks show what was published, the target what was delivered. At least the latest 1,000 numbers are checked.",
@@ -150,12 +109,10 @@ const streamsSchema = z
 const accessSchema = z
   .strictObject({
     publicKeys: z
-      .array(z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be a public key as portage token keys shows it'))
+      .array(text(/^[A-Za-z0-9_-]{43}$/, 'must be a public key as portage token keys shows it'))
       .max(20)
       .default([])
-      .describe(
-        'Public keys of access tokens that were made on another machine (portage token keys). With any, this process makes no keys.',
-      ),
+      .describe('Public keys of tokens made on another machine (portage token keys). With any, this process makes none.'),
   })
   .prefault({})
   .describe('Access tokens for the API and for orders on the command line: docs/operate/access.md.')
@@ -168,18 +125,12 @@ const archiveSchema = z
     }),
     z.strictObject({
       kind: z.literal('s3').describe('A bucket of S3 or of a compatible server. The AWS SDK finds the credentials.'),
-      bucket: z
-        .string()
-        .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket')
-        .describe('Name of the bucket.'),
-      region: z
-        .string()
-        .regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a region')
-        .describe('Region. Other servers define their own, such as auto or us-east-1.'),
+      bucket: text(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket').describe('Name of the bucket.'),
+      region: text(/^[a-z0-9-]{1,40}$/, 'must be the name of a region').describe(
+        'Region. Other servers define their own, such as auto or us-east-1.',
+      ),
       endpoint: url.optional().describe('Base URL of a server other than AWS. The bucket is the first part of the path.'),
-      prefix: z
-        .string()
-        .regex(/^([\w.-]+\/)*$/, 'must be names that each end with a slash')
+      prefix: text(/^([\w.-]+\/)*$/, 'must be names that each end with a slash')
         .default('')
         .describe("Prefix of each object's name, such as portage/."),
     }),
@@ -190,10 +141,8 @@ const telemetrySchema = z
   .strictObject({
     otlpEndpoint: url
       .optional()
-      .describe(
-        'Base URL of an OpenTelemetry collector (OTLP over HTTP, http://127.0.0.1:4318) for traces of transfers. OTEL_EXPORTER_OTLP_ENDPOINT overrides it. Absent: no traces.',
-      ),
-    traceRatio: z.number().min(0).max(1).default(1).describe('Share of traced transfers: 0.01 is one of a hundred.'),
+      .describe('Base URL of an OpenTelemetry collector (OTLP over HTTP). OTEL_EXPORTER_OTLP_ENDPOINT overrides it. Absent: no traces.'),
+    traceRatio: between(0, 1).default(1).describe('Share of traced transfers: 0.01 is one of a hundred.'),
   })
   .prefault({})
   .describe('Traces over OpenTelemetry: docs/operate/monitor/logs-and-traces.md.')
@@ -203,9 +152,7 @@ export const configSchema = z.strictObject({
     .string()
     .min(1)
     .default('portage-data')
-    .describe(
-      "Folder for data that must outlive Temporal, relative to the config file. Created at first use with mode 0700. Keep it on a different disk from Temporal's.",
-    ),
+    .describe('Data that must outlive Temporal, relative to the config file, on another disk. Created at first use with mode 0700.'),
   temporal: temporalSchema,
   worker: workerSchema,
   chains: z.record(chainName, chainSchema).describe('The networks by a name of your choice, the same across a fleet.'),
@@ -213,8 +160,8 @@ export const configSchema = z.strictObject({
   transfers: transfersSchema,
   audit: z
     .strictObject({
-      everyMinutes: z.number().min(0.05).max(10_080).default(10).describe('How often delivered transfers are checked again.'),
-      hours: z.number().min(0.1).max(8_760).default(24).describe('How far back deliveries are checked.'),
+      everyMinutes: between(0.05, 10_080).default(10).describe('How often delivered transfers are checked again.'),
+      hours: between(0.1, 8_760).default(24).describe('How far back deliveries are checked.'),
     })
     .prefault({})
     .describe('Audit of delivered transfers: a reorg deeper than finality may have undone one.'),
@@ -226,26 +173,7 @@ export const configSchema = z.strictObject({
     })
     .describe('The protocols whose transfers are delivered.'),
   access: accessSchema,
-  api: z
-    .strictObject({
-      host: listenHost
-        .default('127.0.0.1')
-        .describe('Address that the API listens on. It is plain HTTP: use a proxy with TLS for any address but loopback.'),
-      hosts: z
-        .array(hostName)
-        .max(100)
-        .default([])
-        .describe(
-          'Host names of the API, in addition to IP addresses and localhost. Requests for other names are refused, because a web page can point its own name here.',
-        ),
-      port: whole(0).max(65_535).default(8099).describe('0 takes any free port.'),
-      requestsPerMinute: whole(1)
-        .max(10_000_000)
-        .default(6000)
-        .describe('Most requests per minute of one token; requests without a valid token count by address.'),
-    })
-    .prefault({})
-    .describe('The REST API.'),
+  api: apiSchema,
   admin: adminSchema,
   codecServer: codecServerSchema,
   telemetry: telemetrySchema,

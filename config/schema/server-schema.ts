@@ -1,46 +1,45 @@
 import { z } from 'zod'
-import { whole } from '../load/values.ts'
+import { text, whole } from '../load/values.ts'
 
-export const hostName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name, without scheme and port')
-export const listenHost = z.string().regex(/^[A-Za-z0-9._:-]+$/, 'must be a host name or an IP address, without a port')
+const hosts = z
+  .array(text(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name, without scheme and port'))
+  .max(100)
+  .default([])
+const host = text(/^[A-Za-z0-9._:-]+$/, 'must be a host name or an IP address, without a port').default('127.0.0.1')
+const port = whole(0, 65_535)
+const plainHttp = 'It is plain HTTP: use a proxy with TLS for any address but loopback.'
+const otherNames = 'in addition to IP addresses and localhost. Requests for other names are refused'
+
+export const apiSchema = z
+  .strictObject({
+    host: host.describe(`Address that the API listens on. ${plainHttp}`),
+    hosts: hosts.describe(`Host names of the API, ${otherNames}, because a web page can point its own name here.`),
+    port: port.default(8099).describe('0 takes any free port.'),
+    requestsPerMinute: whole(1, 10_000_000)
+      .default(6000)
+      .describe('Most requests per minute of one token; requests without a valid token count by address.'),
+  })
+  .prefault({})
+  .describe('The REST API.')
 
 export const adminSchema = z
   .strictObject({
-    host: listenHost
-      .default('127.0.0.1')
-      .describe(
-        'Address that the admin port listens on. It needs no token: on any address but loopback, let only probes and scrapers reach it.',
-      ),
-    hosts: z
-      .array(hostName)
-      .max(100)
-      .default([])
-      .describe(
-        'Host names of the admin port, in addition to IP addresses and localhost, such as the service that Prometheus scrapes. Requests for other names are refused.',
-      ),
-    port: whole(0)
-      .max(65_535)
+    host: host.describe('Address of the admin port. It needs no token: except on loopback, let only probes and scrapers reach it.'),
+    hosts: hosts.describe(`Host names of the admin port, such as the service that Prometheus scrapes, ${otherNames}.`),
+    port: port
       .default(0)
-      .describe(
-        '0 takes any free port and logs it, so that several processes can share a config. `portage run --admin-port` overrides it.',
-      ),
+      .describe('0 takes any free port and logs it: processes can share a config. `portage run --admin-port` overrides it.'),
   })
   .prefault({})
   .describe('Health, readiness and metrics of every process: GET /healthz, /readyz, /metrics.')
 
 export const codecServerSchema = z
   .strictObject({
-    host: listenHost
-      .default('127.0.0.1')
-      .describe('Address that the server listens on. It is plain HTTP: use a proxy with TLS for any address but loopback.'),
-    hosts: z
-      .array(hostName)
-      .max(100)
-      .default([])
-      .describe('Host names of the server, in addition to IP addresses and localhost. Requests for other names are refused.'),
-    port: whole(0).max(65_535).default(8098).describe('0 takes any free port. `portage codec-server --port` overrides it.'),
+    host: host.describe(`Address that the server listens on. ${plainHttp}`),
+    hosts: hosts.describe(`Host names of the server, ${otherNames}.`),
+    port: port.default(8098).describe('0 takes any free port. `portage codec-server --port` overrides it.'),
     origins: z
-      .array(z.string().regex(/^https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be scheme, host and port of a page, without a path'))
+      .array(text(/^https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be scheme, host and port of a page, without a path'))
       .max(20)
       .default([])
       .describe('Temporal Web UIs whose pages may use the server: http://127.0.0.1:8233. Others are refused.'),

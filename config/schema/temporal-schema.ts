@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hostAndPort, linkUrl, variable } from '../load/values.ts'
+import { hostAndPort, linkUrl, text, variable } from '../load/values.ts'
 
 const file = z.string().min(1)
 
@@ -13,10 +13,9 @@ const tlsSchema = z.strictObject({
 
 const payloadKeySchema = z
   .strictObject({
-    id: z
-      .string()
-      .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be letters, digits and . _ -, at most 64')
-      .describe('Key id, stored in clear with every payload it encrypted. Never reuse it for another key.'),
+    id: text(/^[A-Za-z0-9._-]{1,64}$/, 'must be letters, digits and . _ -, at most 64').describe(
+      'Key id, stored in clear with every payload it encrypted. Never reuse it for another key.',
+    ),
     keyFile: file.optional().describe('A file with only the key: 32 bytes in base64 or hex, such as from `openssl rand -base64 32`.'),
     keyVariable: variable.optional().describe('Environment variable with the key.'),
   })
@@ -50,16 +49,12 @@ export const temporalSchema = z
     apiKeyVariable: variable.optional().describe('Environment variable with the API key.'),
     encryption: encryptionSchema
       .optional()
-      .describe(
-        'Encrypts payloads in Temporal (AES-256-GCM), but not ids, search attributes and trace headers. The same for every process and command. Absent: plain.',
-      ),
+      .describe('Encrypts payloads (AES-256-GCM), but not ids, search attributes and trace headers. The same everywhere. Absent: plain.'),
     profile: z.string().min(1).optional().describe('Profile of temporal.toml. TEMPORAL_PROFILE overrides it. Absent: default.'),
     useEnvironment: z
       .boolean()
       .default(true)
-      .describe(
-        "Temporal's own settings override this map: a profile of temporal.toml, then the variables TEMPORAL_*. false: neither is read.",
-      ),
+      .describe('A profile of temporal.toml and the variables TEMPORAL_* override this map. false: neither is read.'),
   })
   .prefault({})
   .describe('The Temporal server and the credentials for it.')

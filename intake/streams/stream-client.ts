@@ -6,6 +6,8 @@ import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-update
 import { applyToStream, queryStream } from '../../temporal/client/streams/streams.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 import { waitFor } from './loop.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { Wait } from '../../runtime/wait.ts'
 
 export interface StreamClientOptions {
   readonly client: TemporalClient
@@ -98,4 +100,36 @@ export class StreamClient {
     // Without the comparison two loops that wait and ask would wake each other for ever.
     if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
   }
+}
+
+/** When an ordered audit ends, even if it is not complete. */
+export interface AuditLimits {
+  /** Default: ten minutes, for a block or two, and slow nodes and servers. */
+  readonly deadlineMs?: number | undefined
+  readonly stopping?: AbortSignal | undefined
+}
+
+const usualDeadlineMs = 600_000
+
+/**
+ * An audit that always ends, though a stream client sends until it is answered. `audit` must end on its signal.
+ * Closes the client. Throws STREAM_AUDIT_UNENDED, and what the audit throws.
+ */
+export async function auditWithin<Result>(
+  streamClient: Pick<StreamClient, 'close'>,
+  stream: string,
+  { deadlineMs = usualDeadlineMs, stopping }: AuditLimits,
+  audit: (ending: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const ending = new AbortController()
+  const wait = new Wait<Result>({ timeoutMs: deadlineMs, signal: stopping }, () => {
+    const late = `It has not ended within ${Math.ceil(deadlineMs / 1_000)} s.`
+    ending.abort()
+    streamClient.close()
+    wait.reject(
+      new RelayerError('STREAM_AUDIT_UNENDED', { detail: stopping?.aborted ? 'This process is stopping.' : late, facts: { stream } }),
+    )
+  })
+  audit(ending.signal).then(wait.resolve, wait.reject)
+  return wait.promise.finally(() => streamClient.close())
 }

@@ -3,18 +3,24 @@ import { orderOf } from '../../domain/order.ts'
 import { hasGap, limits } from '../../domain/stream/gaps.ts'
 import { takeNumbers } from '../../domain/stream/intervals.ts'
 import { intervalsOutside, outsideReason } from '../../domain/stream/outside-window.ts'
-import type { RequestOf, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { RequestOf, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
-import { type endedSince, type ListedTransfer, type parkedPage, statusOf } from '../../temporal/client/streams/stream-transfers.ts'
+import {
+  type endedSince,
+  type ListedTransfer,
+  type parkedPage,
+  statusOf,
+  type StreamOfTransfers,
+} from '../../temporal/client/streams/stream-transfers.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type NumberStatus, seenRequests, withStatus } from './number-status.ts'
-import { createParkedCodes } from './parked-codes.ts'
+import { createParkedCodes, createWaitingTransfers, type WaitingTransfersDeps } from './waiting-transfers.ts'
 import { createParkedRounds } from './parked-rounds.ts'
 import type { StreamClient } from './stream-client.ts'
-import { createWaitingTransfers, type WaitingTransfersDeps } from './waiting-transfers.ts'
 
 export interface OutcomesDeps extends WaitingTransfersDeps {
+  readonly source: StreamOfTransfers & { readonly config: Pick<StreamConfig, 'stream'> }
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
@@ -33,15 +39,15 @@ const longestReason = 1_000
  * @param own the listed transfers that are the stream's own: another message may claim a number
  */
 export function createOutcomeReporter(
-  { source, streamClient, client, logger, outsideAfterMs }: OutcomesDeps,
+  deps: OutcomesDeps,
   listEnded: typeof endedSince,
   own = async (listed: readonly ListedTransfer[]) => listed,
   listParked?: typeof parkedPage,
 ) {
-  const { stream } = source.config
-  const codes = createParkedCodes(client, stream, logger)
+  const { source, streamClient, client, logger } = deps
+  const codes = createParkedCodes(deps)
   const parkedRounds = createParkedRounds(client, source, listParked)
-  const findWaiting = createWaitingTransfers({ source, client, logger, outsideAfterMs })
+  const findWaiting = createWaitingTransfers(deps)
   const window = createReportWindow()
   let awaitingOutside: readonly bigint[] = []
 
@@ -52,7 +58,7 @@ export function createOutcomeReporter(
   ): Promise<void> {
     const all = [...seenRequests(seen), ...requests]
     if (all.length > 0) await streamClient.apply(all, era)
-    for (const { kind, ...facts } of requests) logger.info(`a transfer of a stream is ${kind}`, { stream, ...facts })
+    for (const { kind, ...facts } of requests) logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
   }
 
   async function recordEnded(ended: readonly ListedTransfer[], era?: number): Promise<void> {

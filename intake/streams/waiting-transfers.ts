@@ -1,13 +1,13 @@
-import { waitsForItself } from '../../domain/catalogue/errors.ts'
+import { awaitsNewSignatures, waitsForItself } from '../../domain/catalogue/errors.ts'
 import { room } from '../../domain/stream/numbers.ts'
-import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { longWaiting, statusOf, type StreamOfTransfers } from '../../temporal/client/streams/stream-transfers.ts'
+import { type ListedTransfer, longWaiting, statusOf, type StreamOfTransfers } from '../../temporal/client/streams/stream-transfers.ts'
 
 export interface WaitingTransfersDeps {
-  readonly source: StreamOfTransfers & { readonly config: Pick<StreamConfig, 'stream'> }
+  readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
   /** A transfer that waits this long for something of its own moves outside the window, ms. Default ten minutes. */
@@ -17,8 +17,48 @@ export interface WaitingTransfersDeps {
 /** Most queries of one step, and at once; longest query, ms; between queries of one run, ms; between steps, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
+/** Undefined: no worker of its target chain answers. Other numbers do not wait for it. */
+async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
+  try {
+    return await statusOf(client, one, limits.queryMs)
+  } catch (error) {
+    logger.debug('a transfer does not answer', { transfer: one.id, error: String(error) })
+    return undefined
+  }
+}
+
+function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransfer[]): void {
+  const runs = new Set(listed.map(({ runId }) => runId))
+  for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
+}
+
+/** Reads the codes of parked transfers. A run keeps its code, so it is queried once. */
+export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
+  const codes = new Map<string, { readonly number: string; readonly code: string }>()
+  const silentUntil = new Map<string, number>()
+
+  return {
+    async of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
+      for (const known of [codes, silentUntil]) forgetOthers(known, parked)
+      const now = Date.now()
+      const unknown = parked.filter(({ runId }) => !codes.has(runId) && (silentUntil.get(runId) ?? 0) <= now)
+      await mapLimited(unknown.slice(0, limits.queries), limits.atOnce, async (one) => {
+        const status = await askStatus(deps, one)
+        if (!status) silentUntil.set(one.runId, Date.now() + limits.againMs)
+        else if (status.state === 'parked') codes.set(one.runId, { number: one.number, code: status.code ?? 'INTERNAL' })
+      })
+      return new Map([...codes.values()].map(({ number, code }) => [number, code]))
+    },
+    /** Numbers that are parked until guardians of a newer set sign their message. */
+    get awaitingSignatures(): readonly string[] {
+      return [...codes.values()].flatMap(({ number, code }) => (awaitsNewSignatures(code) ? [number] : []))
+    },
+  }
+}
+
 /** While room is short, moves transfers that wait for something of their own (a wrapper, a reverting call) outside. */
-export function createWaitingTransfers({ client, source, logger, outsideAfterMs = 600_000 }: WaitingTransfersDeps) {
+export function createWaitingTransfers(deps: WaitingTransfersDeps) {
+  const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()
   let searchedAt = -Infinity
 
@@ -28,20 +68,14 @@ export function createWaitingTransfers({ client, source, logger, outsideAfterMs 
     searchedAt = now
     const open = new Set(state.open.map(({ number }) => number))
     const listed = (await longWaiting(client, source, now - outsideAfterMs)).filter(({ number }) => open.has(number))
-    const runs = new Set(listed.map(({ runId }) => runId))
-    for (const runId of askedAt.keys()) if (!runs.has(runId)) askedAt.delete(runId)
+    forgetOthers(askedAt, listed)
     const due = listed.filter(({ runId }) => now - (askedAt.get(runId) ?? -Infinity) >= limits.againMs).slice(0, limits.queries)
-    const requests = await mapLimited(due, limits.atOnce, async (one): Promise<StreamRequest | undefined> => {
+    const requests = await mapLimited(due, limits.atOnce, async (one): Promise<StreamRequest[]> => {
       askedAt.set(one.runId, now)
-      try {
-        const { state: now, code } = await statusOf(client, one, limits.queryMs)
-        const isOwn = now === 'waiting' && code !== undefined && waitsForItself(code)
-        return isOwn ? { kind: 'parked', number: one.number, code, waits: true } : undefined
-      } catch (error) {
-        logger.debug('a waiting transfer does not answer', { stream: source.config.stream, number: one.number, error: String(error) })
-        return undefined
-      }
+      const { state: present, code } = (await askStatus(deps, one)) ?? {}
+      const isOwn = present === 'waiting' && code !== undefined && waitsForItself(code)
+      return isOwn ? [{ kind: 'parked', number: one.number, code, waits: true }] : []
     })
-    return requests.filter((request) => request !== undefined)
+    return requests.flat()
   }
 }

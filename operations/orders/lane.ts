@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { aboutLane } from '../../config/lane-names.ts'
+import { aboutLane } from '../../config/chains.ts'
 import { type LedgerOrder, orderOfLane, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
 import type { LaneMode } from '../../temporal/contracts/lane.ts'
 import { field, type Fields, type Given, type OrderSpec, type OrderText } from './spec.ts'

@@ -1,5 +1,4 @@
-import { lanesOf } from '../../config/chains.ts'
-import { resolveLane, theOnlyLane } from '../../config/lane-names.ts'
+import { lanesOf, resolveLane, theOnlyLane } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'

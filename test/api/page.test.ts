@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chains, explorer, nativeChainIds } from '@wormhole-foundation/sdk-base/constants'
-import { explorerOf, knownExplorers } from '../../config/explorers.ts'
+import { explorerOf, knownExplorers } from '../../config/networks.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { deadConfig, openApi } from './setting.ts'

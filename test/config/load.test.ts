@@ -213,14 +213,14 @@ extra: 1
         - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id. Every node is checked for it.
         - chains.one.nodes[0].url must be an http or https URL. Correct the URL. JSON-RPC over HTTP. Its secrets never appear in logs.
         - chains.one.finality.blocks must be at least 1. Change it.
-        - chains.one.blockTimeMs is missing. Add it. Expected time between blocks. It also sets how often the head is polled (at least every 4 s).
+        - chains.one.blockTimeMs is missing. Add it. Expected time between blocks, which also sets how often the head is polled.
         - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. Address of the key. All workers of the chain need it; only lane workers need the signer.
         - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment or remote or aws-kms.
         - chains.one.lanes[1].signer.file is missing. Add it. Path of the file, relative to the config file.
         - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
         - chains.one.lanes[2].window must be at most 128. Change it. Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
         - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must read.
-        - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks. It also sets how often the head is polled (at least every 4 s).
+        - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks, which also sets how often the head is polled.
         - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. Wormhole token bridge contract.
         - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole chain id (2 is Ethereum). Wormhole's bridge needs it.
         - chains.three.finality.kind has an unknown value. Use tag or depth or instant.

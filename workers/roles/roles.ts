@@ -1,6 +1,6 @@
 import type { AccessSource } from '../../operations/access/keys.ts'
 import type { LaneSpending } from '../../chains/signing-port.ts'
-import type { StreamAudit } from '../../intake/streams/scanned/audit-transfers.ts'
+import type { StreamAudit } from '../../intake/streams/scanned/audit.ts'
 import type { SpyHealth } from '../../intake/spy/spy.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { coinOfLane } from '../../../config/coins.ts'
+import { coinOfLane } from '../../../config/networks.ts'
 import { amountText, exactAmountText } from '../../../domain/text/amounts.ts'
 import { lastPart, shortAddress, shortLane } from '../../../domain/text/short-id.ts'
 import { kept } from '../../../domain/lane/entries.ts'

@@ -4,7 +4,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import type { Logger } from '../../../observability/logger.ts'
 import type { StreamInput } from '../../../temporal/contracts/stream.ts'
-import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
+import type { CheckpointKeeper } from '../checkpoints.ts'
 
 interface ScannedBootstrapOptions {
   readonly source: Pick<ScannedSource, 'config' | 'highest'>

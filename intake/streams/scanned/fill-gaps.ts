@@ -7,8 +7,7 @@ import type { Step } from '../loop.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import { type ScannedContext, viewOf } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
-import { startAgain, startAll } from './start-transfers.ts'
-import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
+import { numberOf, recordedTransfers, splitByDelivery, startAgain, startAll } from './transfers.ts'
 
 /** Most numbers of one step. */
 const mostNumbers = 500

@@ -1,8 +1,12 @@
 import type { Completion } from '../../../bridges/port.ts'
 import { setOf } from '../../../domain/stream/intervals.ts'
 import type { Step } from '../loop.ts'
-import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
-import { readCompletions } from './read-completions.ts'
+import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
+import { toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { halt, haltOnMismatch } from './halt-on-mismatch.ts'
+import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.ts'
+import { backoffMs } from '../../../domain/backoff.ts'
+import { seenRequests, withStatus } from '../number-status.ts'
 
 /** Longest time until blocks without completions are recorded, ms: they are quickly read again after a restart. */
 const emptyMs = 15_000
@@ -49,5 +53,84 @@ export function createCompletionFollower(context: ScannedContext): Step {
     }
     if (followed > targetHeight && Date.now() - recordedAt > emptyMs) return record([], targetHeight, followed, era)
     return followed < finalized
+  }
+}
+
+/** Completions in target blocks, by most nodes. A different id halts the route. Undefined: the range was too long. */
+export async function readCompletions(
+  context: ScannedContext,
+  fromBlock: number,
+  toBlock: number,
+): Promise<readonly Completion[] | undefined> {
+  const { source, targetChain, ranges, cache, stopping } = context
+  const range = { fromBlock, toBlock }
+  const split = () => ranges.target.refused(toBlock - fromBlock + 1)
+
+  async function read(at?: 'agreed'): Promise<readonly Completion[] | undefined> {
+    const found = await splitOn(['NODE_REFUSED'], split, () => source.completed(range, at))
+    if (!found) return undefined
+    ranges.target.answered(toBlock - fromBlock + 1)
+    const wrong = await contradicting(context, found)
+    // A completion resolves its number for good: one node cannot decide that.
+    if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
+    // Most nodes may refuse a long range, so they are asked for a single block.
+    if (split()) return undefined
+    await nextHead(targetChain, stopping)
+    const agreed = await source.completed(range, 'agreed')
+    const still = await contradicting(context, agreed)
+    const [first] = still
+    if (first) await halt(context, source.contradiction(first, cache.transfer(first.number)?.digest))
+    // A contradicting completion resolves nothing. The delivery of its number is read by its id.
+    return agreed.filter(({ number }) => !still.some((one) => one.number === number))
+  }
+
+  const readAgreed = () => splitOn(['NODES_DISAGREE', 'NODE_REFUSED'], split, () => source.completed(range, 'agreed'))
+
+  return haltOnMismatch(context, targetChain, read, split)
+}
+
+/** Undefined: the read failed with one of these codes, and is split. */
+async function splitOn<T>(codes: readonly string[], split: () => boolean, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (codes.includes(toRelayerError(error).code) && split()) return undefined
+    throw error
+  }
+}
+
+async function contradicting(context: ScannedContext, found: readonly Completion[]): Promise<readonly Completion[]> {
+  const { cache } = context
+  const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
+  await transfersUnder(context, numbersOf(found))
+  const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
+  // The cached transfer may be older than a fork. The table decides, by quorum.
+  const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
+  return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
+}
+
+/** Waits until the target shows a delivery, ms. */
+const again = { firstMs: 1_000, mostMs: 60_000 } as const
+
+/** Reads early open numbers by id: their completions were reported before they were seen at the source. */
+export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
+  const { streamClient, cache } = context
+  let tries = 0
+  let dueAt = 0
+  return async function verifyCompletions() {
+    const { view, era } = streamClient
+    if (!view || view.toVerify === 0) {
+      tries = dueAt = 0
+      return false
+    }
+    if (Date.now() < dueAt) return false
+    dueAt = Date.now() + backoffMs(tries++, again.firstMs, again.mostMs)
+    const { open = [] } = (await streamClient.state()) ?? {}
+    const early = open.flatMap((one) => (one.early ? [one.number] : []))
+    const { delivered } = await splitByDelivery(context, await transfersUnder(context, early))
+    if (delivered.length === 0) return false
+    const numbers = delivered.map(({ sequence }) => sequence)
+    if (await streamClient.apply(seenRequests(withStatus('delivered', numbers)), era)) numbers.forEach(cache.completed)
+    return false
   }
 }

@@ -7,8 +7,7 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import type { Finding, Reading, StreamState } from '../../../domain/stream/stream.ts'
 import type { ReadingContext } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
-import { startAll } from './start-transfers.ts'
-import { splitByDelivery } from './transfers.ts'
+import { splitByDelivery, startAll } from './transfers.ts'
 
 /** Most numbers of one request, far below the limit of an update. */
 const mostNumbers = 2_000

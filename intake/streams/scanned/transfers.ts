@@ -1,6 +1,12 @@
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { isOf, type ListedTransfer } from '../../../temporal/client/streams/stream-transfers.ts'
 import type { ScannedContext } from './context.ts'
+import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { transferId } from '../../../temporal/contracts/names.ts'
+import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
+import { recordReversal, restartTransfer } from '../../../temporal/client/transfers/start-transfer.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
+import { isUndelivered } from '../transfer-outcomes.ts'
 
 /** Reads the source's table for these numbers into the cache. Throws as `source.recorded`. */
 export async function recordedTransfers(
@@ -47,4 +53,54 @@ export async function ownTransfers(
     const transfer = known.get(one.number)
     return transfer && isOf(one, transfer)
   })
+}
+
+/** With a single node the submitter waits a block for its quorum: all transfers of a range wait together. */
+const startsAtOnce = 200
+
+type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
+  readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
+}
+
+/**
+ * INIT_EVENT_PROCESSING. Tries all, then throws what the submitter throws, contradictions first (`haltRoute`).
+ * @param seenAt when the block of a transfer was seen to be final, ms since the epoch
+ */
+export async function startAll(
+  { submitter, cache, stopping, streamClient }: StartContext,
+  transfers: readonly Transfer[],
+  seenAt: (transfer: Transfer) => number | undefined = () => undefined,
+): Promise<void> {
+  const errors: RelayerError[] = []
+  const { era } = streamClient
+  const started = cache.started(era)
+  const due = transfers.filter((transfer) => !started.has(transferId(transfer)))
+  await mapLimited(due, startsAtOnce, async (transfer) => {
+    if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
+    try {
+      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
+      // In another era Temporal may have lost the workflow again.
+      if (streamClient.era === era) started.set(transferId(transfer), true)
+    } catch (error) {
+      errors.push(toRelayerError(error))
+    }
+  })
+  const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
+  if (worst) throw worst
+  cache.know(transfers)
+  for (const transfer of transfers) started.delete(transferId(transfer))
+}
+
+/** Starts a transfer that the target does not show, also if it closed as delivered, but not if it ended undelivered. */
+export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
+  const id = transferId(transfer)
+  const latest = await latestRun(context.client, id)
+  if (isUndelivered(latest)) return
+  if (latest === 'delivered') {
+    await recordReversal(context.client, id)
+    return restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
+  }
+  // This process may remember a start that Temporal has lost.
+  context.cache.started(context.streamClient.era).delete(id)
+  await startAll(context, [transfer])
 }

@@ -13,11 +13,10 @@ import { createAuditSchedule } from './audit/audit-schedule.ts'
 import { createSignedAuditor, type SignedAuditor } from './audit/audit.ts'
 import { bootstrapSigned, bootstrapWithoutNode, firstWithoutNode, mayBegin } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
-import { createDelayedMessages } from './gaps/delayed-messages.ts'
+import { createDelayedMessages } from './gaps/classify-gaps.ts'
 import { isUnregistered } from './gaps/fetch-messages.ts'
-import { createIgnoredMessages } from './gaps/ignored-messages.ts'
+import { createIgnoredMessages, createRecorder, type Recorder } from './recorder.ts'
 import { createLookBack } from './look-back.ts'
-import { createRecorder, type Recorder } from './recorder.ts'
 import { createExpectedOfSpy, createSilenceEnd, type ExpectedOfSpy } from './spy-silence.ts'
 
 export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {

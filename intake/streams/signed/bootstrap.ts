@@ -4,7 +4,7 @@ import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import type { ChainName } from '../../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import type { StreamInput } from '../../../temporal/contracts/stream.ts'
-import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
+import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
 /** Without a first number in the config or a checkpoint, the stream also begins this far below the present number. */

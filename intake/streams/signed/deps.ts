@@ -1,10 +1,16 @@
 import type { Bridge, SignedSource } from '../../../bridges/port.ts'
 import type { Chain, Heads } from '../../../chains/port.ts'
+import type { ChainName } from '../../../domain/transfer/transfer.ts'
 import type { Logger } from '../../../observability/logger.ts'
 import type { Submitter } from '../../submit/submitter.ts'
 import type { VaaLookup } from '../../submit/vaa-lookup.ts'
 import type { StreamClient } from '../stream-client.ts'
-import type { BlockedTransfer } from './gaps/delayed-messages.ts'
+
+/** Why a message that this process has cannot be started as a transfer. */
+export interface BlockedTransfer {
+  readonly code: string
+  readonly chain?: ChainName
+}
 
 /** Dependencies of an emitter's agent. */
 export interface SignedDeps {

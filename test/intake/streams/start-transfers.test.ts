@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
-import { startAgain, startAll } from '../../../intake/streams/scanned/start-transfers.ts'
+import { startAgain, startAll } from '../../../intake/streams/scanned/transfers.ts'
 import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { createBlockScanner } from '../../../intake/streams/scanned/scan-blocks.ts'
-import { createCompletionVerifier } from '../../../intake/streams/scanned/verify-completions.ts'
+import { createCompletionVerifier } from '../../../intake/streams/scanned/follow-completions.ts'
 import { fakeChain, fakeContext, fakeSource, fakeStream } from './fake-context.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 50, maxOpen: 10 }

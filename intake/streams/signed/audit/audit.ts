@@ -5,7 +5,7 @@ import { endedSince } from '../../../../temporal/client/streams/stream-transfers
 import { createOutcomeReporter } from '../../transfer-outcomes.ts'
 import type { GapsDeps } from '../deps.ts'
 import { createGapFiller, type GapReport, nothingFilled } from '../gaps/fill-gaps.ts'
-import { createManyMissing } from '../gaps/many-missing.ts'
+import { createManyMissing } from '../look-back.ts'
 import { createUnderWay, type UnderWayDeps } from '../gaps/under-way.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 import { createProvedTransfers } from './proved-transfers.ts'

@@ -9,8 +9,7 @@ import { latestRun } from '../../../../temporal/client/transfers/closed-runs.ts'
 import { seenRequests, withStatus } from '../../number-status.ts'
 import { closedRequests, isUndelivered, type OutcomesDeps } from '../../transfer-outcomes.ts'
 import type { SignedDeps } from '../deps.ts'
-import { deliveredByTarget } from '../gaps/delivered-by-target.ts'
-import { fetchMessages, foundIn } from '../gaps/fetch-messages.ts'
+import { deliveredByTarget, fetchMessages, foundIn } from '../gaps/fetch-messages.ts'
 import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {

@@ -10,7 +10,7 @@ import { byNumber, type ListedTransfer } from '../../../../temporal/client/strea
 import { storedTransfer } from '../../../../temporal/client/transfers/start-transfer.ts'
 import { transferId } from '../../../../temporal/contracts/names.ts'
 import type { SignedDeps } from '../deps.ts'
-import { deliveredByTarget } from '../gaps/delivered-by-target.ts'
+import { deliveredByTarget } from '../gaps/fetch-messages.ts'
 
 export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'delivered'>

@@ -1,9 +1,12 @@
-import type { Published } from '../../../../bridges/port.ts'
-import { hasGap } from '../../../../domain/stream/gaps.ts'
+import type { Bridge, Published } from '../../../../bridges/port.ts'
+import { gapAt, hasGap } from '../../../../domain/stream/gaps.ts'
 import type { Gap, RequestOf } from '../../../../domain/stream/stream.ts'
-import type { SignedDeps } from '../deps.ts'
-import { deliveredByTarget } from './delivered-by-target.ts'
+import type { BlockedTransfer, SignedDeps } from '../deps.ts'
+import { blockedBy, deliveredByTarget } from './fetch-messages.ts'
 import type { PublishedLogs } from './published-logs.ts'
+import type { RelayerError } from '../../../../domain/catalogue/errors.ts'
+import type { ChainName } from '../../../../domain/transfer/transfer.ts'
+import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
@@ -56,4 +59,44 @@ export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: re
     else named.push({ from: at, to: at, state })
   }
   return named.map(({ from, to, state }) => ({ kind: 'classified', from: String(from), to: String(to), state }))
+}
+
+const mostDelayed = 10_000
+/** Shortest time between two calls of `onNew`, ms: many messages come at once. */
+const newEveryMs = 5_000
+
+/** Messages of the spy that could not be submitted yet, by number. `onNew`: one more, or another reason. */
+export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
+  const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
+  let calledAt = -Infinity
+  return {
+    of: (number: string): BlockedTransfer | undefined => blocked.get(number),
+    add(number: string, vaa: Uint8Array, error: RelayerError): void {
+      if (blocked.get(number)?.code === error.code) return
+      blocked.set(number, blockedBy(error, targetOf(bridge, vaa)))
+      const now = performance.now()
+      if (now - calledAt < newEveryMs) return
+      calledAt = now
+      onNew()
+    },
+    delete: (number: string) => void blocked.delete(number),
+  }
+}
+
+/** Empty for an unreadable message, which is refused and waits for nothing. */
+function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
+  try {
+    return bridge.decode(vaa).targetChain
+  } catch {
+    return ''
+  }
+}
+
+/** Requests that name the reasons, without those that the gaps have. */
+export function unstartedRequests(blocked: ReadonlyMap<string, BlockedTransfer>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
+  return [...blocked].flatMap(([number, { code, chain }]): RequestOf<'classified'>[] => {
+    const gap = gapAt(gaps, BigInt(number))
+    if (!gap || (gap.state === 'unstarted' && gap.code === code && gap.chain === (chain || undefined))) return []
+    return [{ kind: 'classified', from: number, to: number, state: 'unstarted', code, ...(chain && { chain }) }]
+  })
 }

@@ -4,9 +4,7 @@ import { parseVaa } from '../../../../domain/vaa.ts'
 import type { SubmitResult } from '../../../submit/submitter.ts'
 import type { SignedSource, Verdict } from '../../../../bridges/port.ts'
 import type { NumberStatus } from '../../number-status.ts'
-import { blockedBy, type BlockedTransfer } from './delayed-messages.ts'
-import { deliveredByTarget } from './delivered-by-target.ts'
-import type { SignedDeps } from '../deps.ts'
+import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
  * absent: no server has a valid copy; `code` of the last refused one. unknown: ask again; `blocked`: cannot be started.
@@ -125,6 +123,10 @@ function publishedAt(vaa: Uint8Array): number {
   return parseVaa(vaa).timestamp * 1_000
 }
 
+export function blockedBy({ code, facts }: RelayerError, target: ChainName): BlockedTransfer {
+  return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
+}
+
 /** The message was found, and the failure is retriable. */
 function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedBy(error, target) }
@@ -158,4 +160,27 @@ async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: 
     verdict = () => bridge.endpoint(next).verify(vaa)
   }
   return verdict()
+}
+
+/** Numbers delivered for good, and unreadable ones with the error, per target. Throws errors that are not outages. */
+export async function deliveredByTarget(
+  { delivered }: Pick<SignedSource, 'delivered'>,
+  transfers: readonly Omit<Transfer, 'message'>[],
+): Promise<{ readonly done: ReadonlySet<string>; readonly unread: ReadonlyMap<string, RelayerError> }> {
+  const [done, unread] = [new Set<string>(), new Map<string, RelayerError>()]
+  const targets = new Set(transfers.map(({ targetChain }) => targetChain))
+  await Promise.all(
+    [...targets].map(async (target) => {
+      const some = transfers.filter(({ targetChain }) => targetChain === target)
+      try {
+        const answers = await delivered(some)
+        some.forEach(({ sequence }, index) => answers[index] && done.add(sequence))
+      } catch (thrown) {
+        const error = toRelayerError(thrown)
+        if (!error.retriable) throw error
+        for (const { sequence } of some) unread.set(sequence, error)
+      }
+    }),
+  )
+  return { done, unread }
 }

@@ -3,8 +3,7 @@ import type { StreamState } from '../../../../domain/stream/stream.ts'
 import { noNumbers, type NumberCounts, type NumberStatus } from '../../number-status.ts'
 import type { GapsDeps, SignedDeps } from '../deps.ts'
 import { fetchMessages, type FetchOutcome } from './fetch-messages.ts'
-import { createFetchRecorder } from './record-fetched.ts'
-import { createRetrySchedule } from './retry-schedule.ts'
+import { createFetchRecorder, createRetrySchedule } from './record-fetched.ts'
 import type { UnderWay } from './under-way.ts'
 
 /** absent: no server that could be asked has the message. */

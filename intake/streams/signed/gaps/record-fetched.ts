@@ -1,15 +1,15 @@
 import { knownCode, toRelayerError } from '../../../../domain/catalogue/errors.ts'
-import { gapSize } from '../../../../domain/stream/gaps.ts'
-import type { RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
+import { gapSize, hasGap } from '../../../../domain/stream/gaps.ts'
+import type { Gap, RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
 import { problemOf } from '../../../../observability/severity.ts'
 import { type NumberStatus, seenRequests, withStatus } from '../../number-status.ts'
-import type { GapsDeps } from '../deps.ts'
+import type { BlockedTransfer, GapsDeps } from '../deps.ts'
 import { missedBySpy } from '../spy-silence.ts'
-import { type ClassifiedGaps, classifications, classifyGaps } from './classify-gaps.ts'
-import { type BlockedTransfer, unstartedRequests } from './delayed-messages.ts'
+import { classifications, type ClassifiedGaps, classifyGaps, type GapClass, unstartedRequests } from './classify-gaps.ts'
 import { type FetchOutcome, foundIn } from './fetch-messages.ts'
 import { createPublishedLogs } from './published-logs.ts'
-import type { RetrySchedule } from './retry-schedule.ts'
+import { backoffMs } from '../../../../domain/backoff.ts'
+import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 type Outcomes = ReadonlyMap<string, FetchOutcome>
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
@@ -81,4 +81,39 @@ function blockedOf(outcomes: Outcomes, delayed: NonNullable<GapsDeps['delayed']>
 function refusalCodes(absent: ReadonlyMap<string, Absent>, from: string, to: string): string | undefined {
   const some = [...absent].filter(([number]) => BigInt(from) <= BigInt(number) && BigInt(number) <= BigInt(to))
   return [...new Set(some.flatMap(([, { code }]) => code ?? []))].join(', ') || undefined
+}
+
+const mostNumbers = 20_000
+const firstWaitMs = 5_000
+
+export type RetrySchedule = ReturnType<typeof createRetrySchedule>
+
+/** When to ask for a number again. The wait grows to `auditMs`, for unobserved numbers to twelve times that. */
+export function createRetrySchedule(auditMs: number) {
+  const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
+  return {
+    isDue: (number: string) => (tries.peek(number)?.dueAt ?? 0) <= Date.now(),
+    later(number: string, gapClass: GapClass | undefined, againInMs: number | undefined): void {
+      const count = tries.peek(number)?.count ?? 0
+      const most = gapClass === 'unobserved' ? 12 * auditMs : auditMs
+      const wait = Math.min(backoffMs(count, Math.min(firstWaitMs, auditMs), most), againInMs ?? Infinity)
+      const now = Date.now()
+      tries.set(number, { count: count + 1, triedAt: now, dueAt: now + wait })
+    },
+    forget: (number: string) => void tries.delete(number),
+    prune(gaps: readonly Gap[]): void {
+      for (const number of [...tries.keys()]) if (!hasGap(gaps, BigInt(number))) tries.delete(number)
+    },
+    /** Makes all numbers due that were not asked for just now. */
+    hurry(): void {
+      const now = Date.now()
+      for (const [number, one] of [...tries.entries()]) if (one.triedAt < now - firstWaitMs) tries.set(number, { ...one, dueAt: now })
+    },
+    /** ms since the epoch. Infinity: no number waits. */
+    get nextAt(): number {
+      let at = Infinity
+      for (const { dueAt } of tries.values()) at = Math.min(at, dueAt)
+      return at
+    },
+  }
 }

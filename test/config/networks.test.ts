@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { coinOf, coinOfChain, coinOfLane } from '../../config/coins.ts'
+import { coinOf, coinOfChain, coinOfLane } from '../../config/networks.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { deadConfig } from '../api/setting.ts'
 

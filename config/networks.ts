@@ -1,5 +1,5 @@
 import type { LaneId } from '../domain/lane/lane.ts'
-import type { Config } from './schema/schema.ts'
+import type { ChainConfig, Config } from './schema/schema.ts'
 
 /** Network id → coin, as in viem and ethereum-lists/chains. All have 18 decimals. */
 const known: ReadonlyMap<string, string> = new Map(
@@ -61,4 +61,34 @@ export function coinOfLane(config: Pick<Config, 'chains'>, lane: LaneId): string
 export function coinOfChain(config: Pick<Config, 'chains'>, name: string): string | undefined {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   return chain && coinOf(config, chain.networkId)
+}
+
+/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares the two. */
+export const knownExplorers: Readonly<Record<string, string>> = {
+  '1': 'https://etherscan.io/',
+  '56': 'https://bscscan.com/',
+  '137': 'https://polygonscan.com/',
+  '143': 'https://monadexplorer.com/',
+  '999': 'https://hyperevmscan.io/',
+  '1284': 'https://moonscan.io/',
+  '2288': 'https://scan.mocachain.org/',
+  '4217': 'https://explore.tempo.xyz/',
+  '4326': 'https://megaeth.blockscout.com/',
+  '4663': 'https://robinhoodchain.blockscout.com/',
+  '9745': 'https://plasmascan.to/',
+  '16661': 'https://chainscan.0g.ai/',
+  '31612': 'https://explorer.mezo.org/',
+  '42220': 'https://explorer.celo.org/mainnet/',
+  '43114': 'https://snowtrace.io/',
+  '57073': 'https://explorer.inkonchain.com/',
+  '98866': 'https://explorer.plume.org/',
+  '97': 'https://testnet.bscscan.com/',
+  '6343': 'https://megaeth-testnet-v2.blockscout.com/',
+  '43113': 'https://testnet.snowtrace.io/',
+  '98867': 'https://testnet-explorer.plume.org/',
+}
+
+/** Base URL of a chain's block explorer, to which `tx/<hash>` or `address/<address>` is added. Undefined: unknown. */
+export function explorerOf({ networkId, explorer }: Pick<ChainConfig, 'networkId' | 'explorer'>): string | undefined {
+  return explorer ?? knownExplorers[String(networkId)]
 }
