@@ -1,17 +1,17 @@
 import { apiJunk, apiOrders } from './api-attacks.ts'
-import { lyingNode } from './node-attacks.ts'
+import { addNodes, lyingNode } from './node-attacks.ts'
 import { cancels, payment } from './operator-acts.ts'
-import { type AttackKind, type NodeKind, nodeKinds, type PlannedAttack } from './plan.ts'
+import { type AttackKind, type NodeKind, nodeKinds, type PlannedAttack, type PlannedKind } from './plan.ts'
 import type { AttackScene } from './scene.ts'
-import { slowApi } from './slow-api.ts'
-import { spyJunk, spyMalformed, spyWrongGuardian } from './spy-attacks.ts'
+import { floodApi, slowApi } from './slow-api.ts'
+import { spyForeignEmitter, spyJunk, spyMalformed, spyWrongGuardian } from './spy-attacks.ts'
 import { temporalAttacks } from './temporal-attacks.ts'
 import { revokedToken, weakTokens } from './token-attacks.ts'
-import { dust, gasBurner, noSuchToken, twoFaced } from './user-attacks.ts'
+import { dust, gasBurner, lookAlike, noSuchToken, twoFaced } from './user-attacks.ts'
 
 type Act = (scene: AttackScene, attack: PlannedAttack) => Promise<string>
 
-const acts: Readonly<Record<Exclude<AttackKind, NodeKind>, Act>> = {
+const acts: Readonly<Record<Exclude<PlannedKind, NodeKind>, Act>> = {
   ...temporalAttacks,
   'api-without-token': apiOrders,
   'api-forged-token': apiOrders,
@@ -20,13 +20,17 @@ const acts: Readonly<Record<Exclude<AttackKind, NodeKind>, Act>> = {
   'api-weak-token': weakTokens,
   'api-revoked-token': revokedToken,
   'api-slow': slowApi,
+  'api-flood': floodApi,
+  'added-nodes': addNodes,
   'spy-junk': spyJunk,
   'spy-wrong-guardian': spyWrongGuardian,
+  'spy-foreign-emitter': spyForeignEmitter,
   'spy-malformed': spyMalformed,
   dust,
   'no-such-token': noSuchToken,
   'gas-burner': gasBurner,
   'two-faced': twoFaced,
+  'look-alike': lookAlike,
   cancel: cancels,
   payment,
 }
@@ -52,7 +56,7 @@ async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: A
     tell(isOfNode(attack) ? await lyingNode(scene, attack) : await acts[attack.kind as keyof typeof acts](scene, attack))
     attacked[attack.kind] = (attacked[attack.kind] ?? 0) + 1
   } catch (error) {
-    // An attack that could not be carried out says nothing of the relayer: it is logged, and does not count.
+    // It shows nothing about Portage. The judge counts kinds that were never carried out.
     tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

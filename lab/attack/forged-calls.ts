@@ -1,5 +1,5 @@
 import { toBeHex, zeroPadValue } from 'ethers'
-import { idOf, toTransfer } from '../../bridges/native-bridge/message.ts'
+import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { completionOf, nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
@@ -15,7 +15,7 @@ export function inventedTransfer(
   { devnet, thief }: AttackScene,
   target: Chain,
   nonce: bigint,
-): { transfer: Transfer; call(): Promise<Intent> } {
+): { claim: NativeTransfer; transfer: Transfer; call(): Promise<Intent> } {
   const ends = devnet.native?.ends
   if (!ends) throw new Error('The devnet was started without a native bridge')
   const source = target === 'ethereum' ? ends.bsc : ends.ethereum
@@ -26,6 +26,7 @@ export function inventedTransfer(
     ...{ targetChain: target, targetBridge: ends[target].bridge },
   }
   return {
+    claim: { ...claim, id },
     transfer: toTransfer(route, { ...claim, id }),
     async call() {
       const data = (await nativeBridgeAbi()).encodeFunctionData('completeBridgeTransfer', [...completionOf({ ...claim, id, height: 0 })])

@@ -8,7 +8,9 @@ import { readLogs } from '../faults/logs.ts'
 import { newestRuns } from '../faults/newest-runs.ts'
 import type { Attacked } from './attackers.ts'
 import type { AttackKind } from './plan.ts'
+import { overspentKeys } from './overspend.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
+import { firstInvented } from './spy-attacks.ts'
 
 /** Summary of an attack run. All counts except `honest` and `delivered` must be 0. */
 export interface AttackSummary {
@@ -23,6 +25,10 @@ export interface AttackSummary {
   readonly paidTwice: number
   /** Transactions of lanes that may cost more than the config allows. */
   readonly overCap: number
+  /** Keys that signed for more than the config allows in an hour or a day. */
+  readonly overspent: number
+  /** Messages of strangers that became transfers. */
+  readonly believed: number
   /** Directions of bridges over which a transfer that was sent after the attacks did not arrive. */
   readonly stoppedRoutes: number
   /** Transfers that ended as cancelled, and had their effect. */
@@ -77,6 +83,8 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
     stolen: check.foreignCompletions + strangers.length + (await lootOf(scene)),
     paidTwice: scene.payments.filter(({ chain, amount }) => paymentsOf(spent, chain, amount) > 1).length,
     overCap: dear.length,
+    overspent: await overspentKeys(scene),
+    believed: await believedOf(scene),
     stoppedRoutes: new Set(probes.filter((one) => of(one) === 0).map(({ source, emitter }) => `${source}/${emitter}`)).size,
     falseCancels: cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled').length,
     leaks: loggedKeys + (await leaksOf(scene)),
@@ -112,6 +120,18 @@ function effectsOf({ findings, nativeFindings }: CheckResult): Map<string, numbe
 function transactionsOf({ devnet }: AttackScene, chain: 'ethereum' | 'bsc'): Promise<LaneTransaction[]> {
   const addresses = devnet.lanes.filter((lane) => lane.chain === chain).map(({ address }) => address)
   return laneTransactions(chain, devnet.chains[chain].anvil.url, addresses)
+}
+
+/** Transfers with sequence numbers that only messages at the spy have. */
+async function believedOf({ client, say }: AttackScene): Promise<number> {
+  let count = 0
+  for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {
+    const [bridge, , , sequence = ''] = workflowId.split(':')
+    if (bridge !== 'wormhole-token-bridge' || !/^\d+$/.test(sequence) || BigInt(sequence) < firstInvented) continue
+    say(`believed: ${workflowId}`)
+    count += 1
+  }
+  return count
 }
 
 /** Neither to a bridge, nor to the treasury, nor to itself. */

@@ -6,7 +6,8 @@ import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { startDevnet } from '../devnet/index.ts'
 import { describe, isClean } from './judge.ts'
 import { type AttackOptions, parseOptions } from './options.ts'
-import { attackDevnet, type AttackRun, planOf, runAttacks } from './run.ts'
+import { type AttackRun, planOf, runAttacks } from './run.ts'
+import { attackDevnet } from './scene.ts'
 
 /** An attack run from the command line. Returns the exit code. */
 export async function attack({ seed, transfers, processes, only, duration, stuckAfter, keep, json, plan }: AttackOptions): Promise<number> {

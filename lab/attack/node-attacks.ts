@@ -1,8 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { AbiCoder } from 'ethers'
+import { devnetAccount } from '../devnet/chain/accounts.ts'
+import { artifact } from '../devnet/chain/contracts.ts'
+import { startFaultProxy } from '../devnet/fault-proxy/proxy.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { NodeKind, PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
+import { falseGuardian, spyWrongGuardian } from './spy-attacks.ts'
 
 /** One node of a chain lies for a while. */
 export async function lyingNode(scene: AttackScene, attack: PlannedAttack<NodeKind>): Promise<string> {
@@ -10,6 +15,8 @@ export async function lyingNode(scene: AttackScene, attack: PlannedAttack<NodeKi
   if (!node) throw new Error(`${attack.chain} has no node ${attack.node}`)
   const elsewhere = attack.kind === 'redirect' ? await listenElsewhere(scene) : undefined
   const rule = node.add(ruleOf(attack.kind, elsewhere?.url ?? ''))
+  // The set that this node names is the one that signed these.
+  if (attack.kind === 'guardians') await spyWrongGuardian(scene, attack)
   await scene.wait(attack.forMs)
   rule.end()
   await elsewhere?.stop()
@@ -19,7 +26,45 @@ export async function lyingNode(scene: AttackScene, attack: PlannedAttack<NodeKi
 function ruleOf(kind: NodeKind, elsewhere: string): FaultRule {
   if (kind === 'flood') return { fault: { kind, mebibytes: 64 }, probability: 0.3 }
   if (kind === 'redirect') return { fault: { kind, to: elsewhere } }
+  if (kind === 'guardians') return { fault: { kind: 'answer', result: falseSet() }, methods: [`eth_call ${guardianSetSelector}`] }
+  if (kind === 'long-reverts') {
+    const message = `execution reverted: ${' '.repeat(200_000)}`
+    return { fault: { kind: 'error', code: 3, message, forward: false }, methods: ['eth_call', 'eth_estimateGas'] }
+  }
   return { fault: { kind: 'lie', how: kind } }
+}
+
+const guardianSetSelector = artifact('Implementation').abi.getFunction('getGuardianSet')?.selector
+
+/** A guardian set with the attacker's guardian alone, which never expires. */
+function falseSet(): string {
+  return AbiCoder.defaultAbiCoder().encode(['tuple(address[],uint32)'], [[[devnetAccount(falseGuardian).address], 0]])
+}
+
+/** More than the chain's own nodes. */
+const added = ['own-1', 'own-2', 'own-3', 'own-4']
+
+/** With a stolen token of an administrator: more nodes than the config has, all of which say yes where the chain says no. */
+export async function addNodes(scene: AttackScene, { chain, forMs }: PlannedAttack): Promise<string> {
+  const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
+  liar.add({ fault: { kind: 'lie', how: 'calls' } })
+  const change = async (orders: readonly object[]) => {
+    const [one] = scene.fleet.alive
+    if (!one) throw new Error('no process is up')
+    const headers = { 'content-type': 'application/json', ...one.admin }
+    const body = JSON.stringify({ reason: 'faster', orders })
+    const { status } = await fetch(`${one.apiUrl}/v1/settings`, { method: 'POST', headers, body })
+    if (status !== 200) throw new Error(`the API answered ${status}`)
+  }
+  try {
+    await change(added.map((name) => ({ kind: 'setNode', change: { chain, name, url: liar.url, disabled: false, use: 'all' } })))
+    await scene.wait(2 * forMs)
+    await change(added.map((name) => ({ kind: 'clearNode', chain, name })))
+    const asked = [...liar.calls.values()].reduce((sum, count) => sum + count, 0)
+    return `${added.length} nodes for ${2 * forMs} ms, ${asked} calls`
+  } finally {
+    await liar.stop()
+  }
 }
 
 /** The host to which a node redirects its clients. Any request there has leaked to a stranger. */

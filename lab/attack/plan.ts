@@ -7,9 +7,11 @@ export const temporalKinds = [
   'forged-batch',
   'forged-transfer',
   'forged-step',
+  'forged-existing',
   'forged-fees',
   'forged-mismatch',
   'forged-messages',
+  'moved-coins',
   'wipe',
 ] as const
 /** Attackers with access to the API, without a token or with an insufficient one. */
@@ -21,22 +23,33 @@ export const apiKinds = [
   'api-weak-token',
   'api-revoked-token',
   'api-slow',
+  'api-flood',
 ] as const
 /** Attackers that run one of the chain's nodes. */
-export const nodeKinds = ['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const
+export const nodeKinds = [
+  ...(['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const),
+  ...(['guardians', 'long-reverts'] as const),
+] as const
+/** A stolen token of an operator adds nodes. */
+const addedNodeKinds = ['added-nodes'] as const
 /** Attackers with access to the spy or its gossip network. */
-export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-malformed'] as const
+export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
 /** Attackers that only send transfers. */
-export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced'] as const
+export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike'] as const
 /** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */
 export const operatorKinds = ['cancel', 'payment'] as const
-export const attackKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
+/** Once, when no honest transfer is left that it could delay: prices rise, and lanes are made to pay until they refuse. */
+export const lastKind = 'overspend'
+const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
+export const attackKinds = [...plannedKinds, lastKind] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
+/** Kinds whose times the plan decides. */
+export type PlannedKind = (typeof plannedKinds)[number]
 export type AttackKind = (typeof attackKinds)[number]
 
 /** One attack of a run. */
-export interface PlannedAttack<K extends AttackKind = AttackKind> {
+export interface PlannedAttack<K extends PlannedKind = PlannedKind> {
   /** After the start of the run. */
   readonly atMs: number
   readonly kind: K
@@ -61,10 +74,11 @@ export interface AttackPlanInput {
  */
 export function planAttacks({ seed, durationMs, kinds, nodes }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
+  const planned = kinds.filter((kind) => kind !== lastKind)
   const liars = { ethereum: chance.whole(0, nodes - 1), bsc: chance.whole(0, nodes - 1) }
-  const meanPauseMs = durationMs / (1.3 * Math.max(1, kinds.length))
+  const meanPauseMs = durationMs / (1.3 * Math.max(1, planned.length))
   const pauseMs = [Math.ceil(meanPauseMs / 3), Math.ceil((meanPauseMs * 5) / 3)] as const
-  return schedule(chance, { kinds, durationMs, firstMs: [200, 600], pauseMs }, (atMs, kind): PlannedAttack => {
+  return schedule(chance, { kinds: planned, durationMs, firstMs: [200, 600], pauseMs }, (atMs, kind): PlannedAttack => {
     const chain = chance.pick(['ethereum', 'bsc'] as const)
     return { atMs, kind, chain, node: liars[chain], forMs: chance.whole(1500, 5000), dice: chance.next() }
   })

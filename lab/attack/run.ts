@@ -5,14 +5,16 @@ import { indexesOf, sendWish, wishOf } from '../demo/load.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import { drain } from '../faults/drain.ts'
-import { Lock } from '../faults/fault-targets.ts'
+import { type ChainKey, Lock } from '../faults/fault-targets.ts'
 import { allRoles, startFleet } from '../faults/fleet.ts'
 import { sendOver } from '../faults/load.ts'
 import { attackAll, type Attacked } from './attackers.ts'
 import { type AttackSummary, judge } from './judge.ts'
-import { type AttackKind, planAttacks, type PlannedAttack } from './plan.ts'
+import { type AttackKind, lastKind, planAttacks, type PlannedAttack } from './plan.ts'
+import { overspend } from './overspend.ts'
+import { attackDevnet, type AttackScene, mostPerDay, mostPerHour, treasury, worstCost } from './scene.ts'
 import { replayRevoked } from './token-attacks.ts'
-import { type AttackScene, treasury, worstCost } from './scene.ts'
+import { watchApi } from './watch-api.ts'
 
 export interface AttackRun {
   readonly seed: string
@@ -23,12 +25,6 @@ export interface AttackRun {
   readonly stuckAfterMs: number
   readonly processes: number
 }
-
-/** Two keys on each chain; of its three nodes two are a majority, and one may lie. */
-export const attackDevnet = {
-  ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3, guardians: 3 },
-  ...{ auditMinutes: 0.2, transferAuditMinutes: 0.5 },
-} as const
 
 /** The attacks of a run, without doing them. */
 export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'durationMs' | 'kinds'>): PlannedAttack[] {
@@ -52,13 +48,19 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     const started = Date.now()
     const done: Attacked = {}
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
+    const watch = watchApi(scene)
     await Promise.all([sendOver(scene, 'both', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)])
+    await watch.stop()
     say('The attacks are over.')
     await replayRevoked(scene, { chain: 'ethereum' })
     const probes = await sendProbes(scene)
     const remains = await drain(scene, run.stuckAfterMs, { streams: false })
     for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.shutOut, ...scene.overheard])
       say(`  ${line}`)
+    if (run.kinds.includes(lastKind)) {
+      say(`${lastKind}: ${await overspend(scene)}`)
+      done[lastKind] = 1
+    }
     return await judge(scene, { seed: run.seed, kinds: run.kinds, probes, remains, attacked: done, elapsedMs: Date.now() - started })
   } finally {
     await fleet.stop()
@@ -86,7 +88,11 @@ function prepared(devnet: Devnet, canary: string): Devnet {
     relayerConfig() {
       const config = devnet.relayerConfig()
       const chains = Object.entries(config.chains).map(([name, chain]) => {
-        const signing = { ...chain.signing, maxCostPerTransactionWei: String(worstCost) }
+        const sums = {
+          maxSpendingPerHourWei: String(mostPerHour[name as ChainKey]),
+          maxSpendingPerDayWei: String(mostPerDay[name as ChainKey]),
+        }
+        const signing = { ...chain.signing, ...sums, maxCostPerTransactionWei: String(worstCost) }
         return [name, { ...chain, treasury: { address: treasury }, signing }]
       })
       return { ...config, chains: Object.fromEntries(chains) as typeof config.chains }

@@ -1,6 +1,17 @@
 import type { HDNodeWallet } from 'ethers'
-import type { FaultTargets } from '../faults/fault-targets.ts'
+import type { ChainKey, FaultTargets } from '../faults/fault-targets.ts'
 import type { AnySent } from '../devnet/sent.ts'
+
+/** Two keys on each chain. Two of its three nodes are a majority, and one may lie. Three of three guardians sign. */
+export const attackDevnet = {
+  ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3, guardians: 3 },
+  ...{ auditMinutes: 0.2, transferAuditMinutes: 0.5 },
+} as const
+
+const coin = 10n ** 18n
+/** Most that a key may spend in this run, wei: the hour's limit decides on one chain, the day's on the other. */
+export const mostPerHour: Readonly<Record<ChainKey, bigint>> = { ethereum: coin, bsc: 100n * coin }
+export const mostPerDay: Readonly<Record<ChainKey, bigint>> = { ethereum: 100n * coin, bsc: coin }
 
 /** Where operators pay to. Its key is unknown. */
 export const treasury = `0x${'7e'.repeat(20)}`

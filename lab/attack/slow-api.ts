@@ -1,5 +1,7 @@
-import { get } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startChild } from '../devnet/child.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
@@ -7,17 +9,12 @@ import type { AttackScene } from './scene.ts'
 const perAddress = 120
 /** All of this machine, and none that honest people ask from. */
 const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
-/** An honest question that takes longer was shut out, ms. */
-const answeredWithinMs = 10_000
 
-/**
- * Requests that never end: headers and bodies that come byte by byte, from several addresses. Honest callers from
- * another address must still be answered.
- */
+/** Requests that never end: headers and bodies that come byte by byte, from several addresses. */
 export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const until = Date.now() + 2 * forMs
   const holders = scene.fleet.alive.flatMap((one) => addresses.map((from) => ({ url: new URL(one.apiUrl), from, sockets: [] as Socket[] })))
-  let [opened, asked] = [0, 0]
+  let opened = 0
   try {
     while (Date.now() < until) {
       for (const { url, from, sockets } of holders) {
@@ -26,13 +23,12 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
         for (let index = 0; index < missing; index++) sockets.push(slowSocket(url, from, opened++))
         for (const socket of sockets) if (socket.writable) socket.write('x')
       }
-      await Promise.all(scene.fleet.alive.map((one) => ((asked += 1), askHonestly(scene, one))))
       await scene.wait(300)
     }
   } finally {
     for (const { sockets } of holders) for (const socket of sockets) socket.destroy()
   }
-  return `${opened} connections, ${asked} honest questions meanwhile`
+  return `${opened} connections`
 }
 
 function slowSocket({ hostname, port }: URL, localAddress: string, index: number): Socket {
@@ -44,22 +40,23 @@ function slowSocket({ hostname, port }: URL, localAddress: string, index: number
   return socket.resume()
 }
 
-/** By a connection of its own: one that is kept may be closed by the API as idle in the moment of the question. */
-async function askHonestly(scene: AttackScene, one: AttackScene['fleet']['alive'][number]): Promise<void> {
-  try {
-    await ask(one)
-  } catch (error) {
-    if (one.ended === undefined) scene.shutOut.push(`${one.apiUrl} did not answer: ${String(error)}`)
-  }
-}
+const strangers = fileURLToPath(new URL('../flood/strangers.ts', import.meta.url))
 
-/** Paths that need no Temporal, which other attackers may have wiped. */
-function ask({ apiUrl, admin }: AttackScene['fleet']['alive'][number]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const
-    get(new URL('/v1/openapi.json', apiUrl), options, (answer) => answer.resume().on('end', resolve).on('error', reject)).on(
-      'error',
-      reject,
-    )
-  })
+/** Every route, pipelined, long and large requests without a token, from a process of its own (lab/flood). */
+export async function floodApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
+  const [one] = scene.fleet.alive
+  if (!one) throw new Error('no process is up')
+  const args = [
+    '--import',
+    'tsx',
+    strangers,
+    one.apiUrl,
+    '100',
+    '500',
+    JSON.stringify(['/', '/health', '/ready', '/metrics', '/v1/transfers']),
+  ]
+  const flood = await startChild(process.execPath, args, { logFile: join(scene.devnet.dir, 'strangers.txt'), env: process.env })
+  await scene.wait(2 * forMs)
+  await flood.stop(5_000)
+  return `100 connections for ${2 * forMs} ms`
 }

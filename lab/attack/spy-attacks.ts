@@ -1,8 +1,11 @@
 import { concat, getBytes, hexlify, randomBytes, toBeHex } from 'ethers'
-import { devnetAccount } from '../devnet/chain/accounts.ts'
+import { devnetAccount, devnetGuardians } from '../devnet/chain/accounts.ts'
 import { type Message, encodeBody, signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import type { PlannedAttack } from './plan.ts'
-import type { AttackScene } from './scene.ts'
+import { attackDevnet, type AttackScene } from './scene.ts'
+
+/** Sequence numbers from here on are of messages that no bridge published. */
+export const firstInvented = 10_000_000n
 
 /** Messages of one burst, each with a sequence of its own. */
 const messages = 2_000
@@ -15,9 +18,19 @@ export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promis
   return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
 }
 
+/** The account that signs as a guardian and is none. */
+export const falseGuardian = 99
+
 /** Messages that somebody signed who is no guardian. */
 export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
-  return publish(scene, attack, (message) => signVaa(message, [devnetAccount(99)]).bytes, 50)
+  return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)]).bytes, 50)
+}
+
+/** Messages that anybody may have the guardians sign: an emitter of his own, and the contents of a transfer. */
+export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const emitter = toUniversal(scene.devnet.outsiders[attack.chain].address)
+  const guardians = devnetGuardians(attackDevnet.guardians)
+  return publish(scene, attack, (message) => signVaa({ ...message, emitter }, guardians).bytes, 50)
 }
 
 /**
@@ -67,7 +80,7 @@ function publish(
     toBeHex(target.wormholeChainId, 2),
     toBeHex(0, 32),
   ])
-  const first = 10_000_000n + BigInt(Math.floor(dice * 1_000_000_000))
+  const first = firstInvented + BigInt(Math.floor(dice * 1_000_000_000))
   for (let index = 0; index < count; index++) {
     const sequence = first + BigInt(index)
     const vaaNonce = Number(BigInt(hexlify(randomBytes(4))))

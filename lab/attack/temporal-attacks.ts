@@ -6,6 +6,7 @@ import { batchPrefix, chainQueue, laneQueue, laneWorkflowId, ledgerQueue, transf
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { LaneKey } from '../devnet/relayer-config.ts'
+import { isNative } from '../devnet/sent.ts'
 import { approval, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
 import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
@@ -19,10 +20,12 @@ export const temporalAttacks = {
   'forged-operator-transaction': forgedOperatorTransaction,
   'forged-batch': forgedBatch,
   'forged-transfer': forgedTransfer,
-  'forged-step': forgedStep,
+  'forged-step': (scene: AttackScene, attack: PlannedAttack) => forgedStep(scene, attack, inventedNonce(attack.dice)),
+  'forged-existing': (scene: AttackScene, attack: PlannedAttack) => forgedStep(scene, attack, existingNonce(scene, attack)),
   'forged-fees': forgedFees,
   'forged-mismatch': forgedMismatch,
   'forged-messages': forgedMessages,
+  'moved-coins': movedCoins,
   wipe,
 } as const
 
@@ -67,9 +70,9 @@ async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promis
  * The attacker's workflow sends steps to the queues of lane and chain: no code of Portage runs between him and the
  * process with the key.
  */
-async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigint): Promise<string> {
   const lane = victim(scene, attack)
-  const invented = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
+  const invented = inventedTransfer(scene, attack.chain, nonce)
   const intent = await invented.call()
   const fees = { maxFee: '2000000000', tip: '1000000000', gasLimit: '400000' }
   const broadcast = {
@@ -100,6 +103,31 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<st
     await connection.close()
   }
   return `three steps on ${lane}, four on the queue of its chain`
+}
+
+/** The nonce of an honest transfer to the chain: its source has recorded one, with another recipient and amount. */
+function existingNonce({ sent }: AttackScene, { chain }: PlannedAttack): bigint {
+  const honest = sent.filter(isNative).filter(({ source }) => source !== chain)
+  const [one] = honest
+  if (!one) throw new Error(`nobody has sent a native transfer to ${chain} yet`)
+  return one.nonce
+}
+
+/** Payments from each lane of the chain to the next: whoever has stolen one key gathers the coins of all lanes there. */
+async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
+  const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
+  for (const [index, { address }] of lanes.entries()) {
+    const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
+    const to = (lanes[(index + 1) % lanes.length] as LaneKey).address.toLowerCase()
+    const intent = { to, data: '0x', value: String(10n ** 18n) }
+    const workflowId = `operator-transaction:${lane}:moved-${dice}`
+    await client.workflow.start('operatorTransaction', {
+      workflowId,
+      taskQueue: ledgerQueue,
+      args: [{ lane, intent, by: 'root', reason: 'top-up' }],
+    })
+  }
+  return `${lanes.length} payments between lanes`
 }
 
 /** Orders to the ledger itself: a nonce for what nobody sent, and replacements at a price that empties the key. */

@@ -2,9 +2,12 @@ import type { Principal } from '../../domain/access.ts'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { bearer, makeToken, signedToken } from '../devnet/access.ts'
 import { answersTo, harmfulOrders, ordersOfDocument } from './api-attacks.ts'
+import { until } from '../devnet/until.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
+/** Longest until Temporal takes the revocation, ms. */
+const revokedWithinMs = 60_000
 /** Longest until every process refuses a revoked token, ms. */
 const refusedWithinMs = 20_000
 
@@ -48,7 +51,9 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
 /** As `portage token revoke --stolen` does: an id that is not listed yet is listed and revoked in one change. */
 async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
   const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
-  await changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })
+  const change = () => changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })
+  // Temporal may have been wiped or be away. An operator repeats the command.
+  await until(() => change().then(Boolean), { timeoutMs: revokedWithinMs, everyMs: 500, what: 'the revocation' })
 }
 
 async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolean> {

@@ -1,8 +1,11 @@
-import { concat, dataLength, toBeHex, ZeroAddress } from 'ethers'
+import { concat, dataLength, dataSlice, toBeHex, ZeroAddress } from 'ethers'
 import { artifact, Script } from '../devnet/chain/contracts.ts'
 import { compiledArtifact } from '../devnet/chain/solidity.ts'
+import { nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
+import { isNative } from '../devnet/sent.ts'
 import { published } from '../devnet/wormhole/wormhole.ts'
 import { toUniversal } from '../devnet/wormhole/vaa.ts'
+import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
@@ -68,4 +71,37 @@ async function coinsHomeTo(
 function deploying(runtime: string): string {
   const size = dataLength(runtime)
   return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])
+}
+
+/**
+ * A contract of nobody on the source chain that records a transfer to the thief, as the bridge itself would: with
+ * BridgeTransferInitiated, and a nonce that comes next. The target's contract would pay it.
+ */
+export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
+  const { devnet, locks } = scene
+  const target = chain === 'ethereum' ? 'bsc' : 'ethereum'
+  const { id, initiator, recipient, amount, nonce } = inventedTransfer(scene, target, nextNonce(scene, chain, dice)).claim
+  const abi = await nativeBridgeAbi()
+  const { data, topics } = abi.encodeEventLog('BridgeTransferInitiated', [id, initiator, recipient, amount, nonce])
+  await locks[chain].run(async () => {
+    const script = await Script.of(devnet.chains[chain].anvil, devnet.outsiders[chain])
+    script.deploy('contract', [], { abi: artifact('MockWETH9').abi, bytecode: logging(data, topics) })
+    await script.mine()
+  })
+  return `a transfer of ${amount} units to the thief`
+}
+
+/** At or a little above what the source has recorded: numbers far above are never asked for. */
+function nextNonce({ sent }: AttackScene, chain: PlannedAttack['chain'], dice: number): bigint {
+  const nonces = sent.filter(isNative).filter(({ source }) => source === chain)
+  const highest = nonces.reduce((most, { nonce }) => (nonce > most ? nonce : most), 0n)
+  return highest + BigInt(Math.floor(dice * 5))
+}
+
+/** Code of a deployment that writes a log and deploys nothing. */
+function logging(data: string, topics: readonly string[]): string {
+  const words = Array.from({ length: dataLength(data) / 32 }, (_, index) => dataSlice(data, index * 32, index * 32 + 32))
+  const stored = words.flatMap((word, index) => ['0x7f', word, '0x60', toBeHex(index * 32, 1), '0x52'])
+  const pushed = topics.toReversed().flatMap((topic) => ['0x7f', topic])
+  return concat([...stored, ...pushed, '0x60', toBeHex(dataLength(data), 1), '0x6000', toBeHex(0xa0 + topics.length, 1), '0x00'])
 }

@@ -17,7 +17,18 @@ test('a seed always plans the same attacks, all kinds come before any repeats, a
 
 test('a run is clean only if all honest transfers were delivered and nothing else happened', () => {
   const none = {
-    ...{ lost: 0, duplicateEffects: 0, stolen: 0, paidTwice: 0, overCap: 0, stoppedRoutes: 0, falseCancels: 0, leaks: 0 },
+    ...{
+      lost: 0,
+      duplicateEffects: 0,
+      stolen: 0,
+      paidTwice: 0,
+      overCap: 0,
+      overspent: 0,
+      believed: 0,
+      stoppedRoutes: 0,
+      falseCancels: 0,
+      leaks: 0,
+    },
     ...{ unnamedOrders: 0, shutOut: 0, stuck: 0, brokenTasks: 0, notTried: 0 },
   }
   const clean: AttackSummary = { seed: '1', honest: 40, delivered: 40, ...none, attacks: {}, seconds: 60 }

@@ -1,0 +1,44 @@
+import { get } from 'node:http'
+import type { PortageProcess } from '../devnet/portage-process.ts'
+import type { AttackScene } from './scene.ts'
+
+/** An honest request that takes longer was shut out, ms. */
+const answeredWithinMs = 10_000
+const everyMs = 500
+
+/** Asks each process an honest question every half second, from an address that no attacker uses, until it is stopped. */
+export function watchApi(scene: AttackScene): { stop(): Promise<void> } {
+  let stopped = false
+  const watch = async () => {
+    while (!stopped) {
+      await Promise.all(scene.fleet.alive.map((one) => askHonestly(scene, one)))
+      await scene.wait(everyMs)
+    }
+  }
+  const watching = watch()
+  return {
+    async stop() {
+      stopped = true
+      await watching
+    },
+  }
+}
+
+async function askHonestly(scene: AttackScene, one: PortageProcess): Promise<void> {
+  try {
+    await ask(one)
+  } catch (error) {
+    if (one.ended === undefined) scene.shutOut.push(`${one.apiUrl} did not answer: ${String(error)}`)
+  }
+}
+
+/** A path that needs no Temporal, which other attackers may have wiped. Each has a connection of its own: the API may close an idle one. */
+function ask({ apiUrl, admin }: PortageProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const
+    get(new URL('/v1/openapi.json', apiUrl), options, (answer) => answer.resume().on('end', resolve).on('error', reject)).on(
+      'error',
+      reject,
+    )
+  })
+}
