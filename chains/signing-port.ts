@@ -29,11 +29,11 @@ export interface SigningLimits {
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /** Cost of all nonces, each by its dearest attempt. */
+  /** Cost of all nonces, each by its dearest attempt. Coins that are paid are added up apart from it, with the same limits. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
-  /** Coins of one payment. Absent: no limit, since the config names the payees. */
-  readonly maxPaymentWei?: string | undefined
+  /** Coins of one payment. */
+  readonly maxPaymentWei: string
 }
 
 /** Allowed in addition to no-ops. Addresses and selectors are 0x, lower case. */
@@ -48,10 +48,14 @@ export interface SigningPolicy {
   /** `Chain.dataFee`. Throws errors of reads. */
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
-  readonly fieldOf: (what: 'calls' | 'payees' | keyof SigningLimits) => string
+  readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | keyof SigningLimits) => string
   /** Folder where spending outlives the process. Absent: counted in memory. */
   readonly spendingFolder?: string | undefined
   readonly coinPayees: readonly string[]
+  /** Addresses of the chain's other lanes. */
+  readonly otherLanes: readonly string[]
+  /** Coins may go to `otherLanes`. Who steals one key and reaches Temporal then gets the coins of all, as far as limits allow. */
+  readonly topUps: boolean
   /** Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
   readonly tokenPayees: readonly string[]

@@ -136,6 +136,8 @@ export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
   calls: {},
   operatorCalls: {},
   coinPayees: [],
+  otherLanes: [],
+  topUps: false,
   tokens: [],
   tokenPayees: [],
   proveCall: () => Promise.resolve(),

@@ -45,9 +45,11 @@ const limits = {
   maxTipPerGasWei: wei.describe('Highest tip per unit of gas. Without a base fee: highest gas price.'),
   maxDataFeePerTransactionWei: wei.describe('Highest fee for the data of one transaction, in addition to its gas (feeModel: op-stack).'),
   maxCostPerTransactionWei: wei.describe('Highest cost of one transaction: gas limit × fee per gas + data fee of an L2.'),
-  maxSpendingPerHourWei: wei.describe("Highest cost of a key's transactions in an hour. Each nonce counts once, by its dearest attempt."),
+  maxSpendingPerHourWei: wei.describe(
+    "Highest cost of a key's transactions in an hour. Each nonce counts once, by its dearest attempt. Coins that a key pays are added up on their own, with the same limit.",
+  ),
   maxSpendingPerDayWei: wei.describe('The same per day.'),
-  maxPaymentWei: wei.optional().describe('Highest payment of coins to the treasury or to another lane. Absent: no limit.'),
+  maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
 }
 
 /** The signer's own limits, which no other layer can exceed. The defaults bound what a stranger can waste. */
@@ -61,6 +63,13 @@ export const signingLimitsSchema = z
     maxCostPerTransactionWei: limits.maxCostPerTransactionWei.default(coins(1)),
     maxSpendingPerHourWei: limits.maxSpendingPerHourWei.default(coins(10)),
     maxSpendingPerDayWei: limits.maxSpendingPerDayWei.default(coins(50)),
+    maxPaymentWei: limits.maxPaymentWei.default(coins(10)),
+    topUps: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether a key of this chain pays coins to the chain's other lanes (portage lane top-up). Then whoever steals one key and reaches Temporal can have the other keys pay it, within their limits.",
+      ),
   })
   .prefault({})
   .describe('Limits of every signature by a key of this chain. Only the config changes them: docs/operate/signers.md')

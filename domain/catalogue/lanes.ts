@@ -24,7 +24,7 @@ export const laneRows = {
   LANE_FUNDS: {
     ...retry(
       'The account of the lane cannot pay for its transactions.',
-      'Send coins of the chain to the address of the lane, from another lane or from anywhere.',
+      'Send coins of the chain to the address of the lane, from anywhere.',
     ),
     ...cause('lane', `${does.otherLanes} The lane takes work again by itself once its address has coins.`, [
       showLane,

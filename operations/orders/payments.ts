@@ -74,6 +74,7 @@ export const paymentOrders = {
     ...payment,
     route: '/v1/lanes/:lane/top-up',
     summary: 'Send coins to a lane from another lane of its chain',
+    details: 'Only where chains.<name>.signing.topUps is true.',
     examples: [`portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1ETH`],
     fields: topUpFields,
     reason: { usual: 'top-up' },
@@ -81,6 +82,9 @@ export const paymentOrders = {
       const { client, config, chain } = context
       const [id, payer] = [await findLane(client, config, name, chain), await findLane(client, config, from, chain)]
       const { by, reason } = context.allow(aboutLane(config, payer))
+      const paying = lanesOf(config).find((one) => one.id === payer)?.chain
+      if (paying !== undefined && !chainOf(config, paying).signing.topUps)
+        throw invalid(`chains.${paying}.signing.topUps is false: keys there pay no other lanes. Send coins to the lane from elsewhere.`)
       const intent = topUpIntent(id, payer, weiOf(context, amount, payer))
       return pay(context, 'top-up', { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
     },

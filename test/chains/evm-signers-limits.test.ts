@@ -69,6 +69,22 @@ describe('limits of a transaction', () => {
     expect(signer.spending?.()[0]?.spent).toBe(9n * (fee + 21_000n))
   })
 
+  test('payments add up to the limits of an hour and a day, and use up nothing of what deliveries may cost', async () => {
+    const { signer, signed } = keyWith({ maxPaymentWei: String(ether), maxSpendingPerHourWei: String(2n * ether) })
+    const paying = (nonce: number) => noop({ nonce, to: treasury, value: String(ether), maxFee: '1', tip: '0' })
+    for (const nonce of [0, 1]) await signer.sign(paying(nonce))
+    for (const ask of [signer.check!, signer.sign])
+      await expect(ask(paying(2))).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxSpendingPerHourWei' } })
+    await signer.sign(costing(ether, 2))
+    expect(signed).toHaveLength(3)
+  })
+
+  test('a config that says nothing bounds each payment', async () => {
+    const { signer } = keyWith({ maxCostPerTransactionWei: String(ether) })
+    const much = noop({ to: treasury, value: String(10n * ether + 1n), maxFee: '1', tip: '0' })
+    await expect(signer.check!(much)).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxPaymentWei' } })
+  })
+
   test('where the data fee cannot be read nothing is signed', async () => {
     const away = new RelayerError('NODE_UNAVAILABLE', { detail: 'a test' })
     const { signer, signed } = keyWith(

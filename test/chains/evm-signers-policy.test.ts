@@ -24,11 +24,20 @@ const pingOnly = `0x12345678${'0'.repeat(63)}1`
 const policy = testPolicy({
   calls: { [bridge]: [complete] },
   operatorCalls: { [stranger]: [ping], [spender]: [approve(treasury), pingOnly] },
-  coinPayees: [treasury, lane],
+  coinPayees: [treasury],
+  otherLanes: [lane],
+  topUps: true,
   tokens: [token],
   tokenPayees: [treasury],
 })
 const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
+
+test('coins to another lane are signed only where top-ups are on', () => {
+  const coins = { to: lane, data: '0x', value: '1' }
+  expect(judge(coins, self, policy)).toBe('own')
+  expect(judge(coins, self, { ...policy, topUps: false })).toMatchObject({ by: 'topUps' })
+  expect(judge({ ...coins, to: treasury }, self, { ...policy, topUps: false })).toBe('own')
+})
 
 function unsigned(to: string, data: string, value = '0'): UnsignedTransaction {
   return { networkId: '1337', nonce: 5, to, data, value, gasLimit: '50000', maxFee: '30', tip: '2' }

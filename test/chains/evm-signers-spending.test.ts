@@ -1,4 +1,4 @@
-import { appendFile, chmod, readdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SpendingCounter, windows } from '../../chains/evm/signers/spending-log.ts'
@@ -58,6 +58,26 @@ describe('the spending of a key', () => {
     for (let hour = 1; hour <= 300; hour++) await writeFile(join(folder, 'lane', `${start - hour * windows.hour}.log`), '')
     await open().signer.sign(costing(ether, 4))
     expect(await readdir(join(folder, 'lane'))).toHaveLength(200 + 1)
+  })
+
+  test.each([
+    ['a line that Portage did not write', (line: string) => `${line}x\u00e9\u0000 garbage\n`],
+    ['a line whose cost is damaged', (line: string) => line.replace(/\d{3}\n$/, 'x00\n')],
+  ])('after %s nothing is signed, in this process or another', async (_, damage) => {
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => start })
+    const one = open()
+    await one.signer.sign(costing(ether, 0))
+    const [file] = await readdir(folder)
+    const path = join(folder, file!)
+    await writeFile(path, damage(await readFile(path, 'latin1')), 'latin1')
+    const codes = await Promise.all([open(), open()].map(({ signer }) => codeOfAsync(() => signer.sign(costing(ether, 1)))))
+    expect(codes).toEqual(['SPENDING_UNRECORDED', 'SPENDING_UNRECORDED'])
+  })
+
+  test.each([0, Date.UTC(2318, 0)])('a process whose clock says %i counts what it and others signed', async (now) => {
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
+    for (const nonce of [0, 1]) await open().signer.sign(costing(ether, nonce))
+    expect(await codeOfAsync(() => open().signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
   })
 
   test('a check may know less than was signed elsewhere in the last second; an attempt never does', async () => {
@@ -154,12 +174,12 @@ describe('the spending of a key', () => {
     await expect(idle.signer.sign(costing(ether, 3))).rejects.toMatchObject({ facts: { limit: 'maxSpendingPerDayWei' } })
   })
 
-  test('a line that a crash cut short hides none after it', async () => {
+  test('a line that a crash cut short hides neither the one before it nor the one after it', async () => {
     const { signer } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
     await signer.sign(costing(ether, 0))
     const [file] = await readdir(folder)
-    await appendFile(join(folder, file!), `\n${start} 1 99999`)
-    await signer.sign(costing(ether, 2))
+    for (const cut of [`\n${start} 7`, `\n${start} 1 99999`]) await appendFile(join(folder, file!), cut)
+    await signer.sign(costing(ether - 1_000_000n, 2))
     const again = keyWith(hourly, { spendingFolder: folder, clock: () => start })
     expect(await codeOfAsync(() => again.signer.sign(costing(ether / 2n, 3)))).toBe('SIGNING_REFUSED')
   })

@@ -50,7 +50,9 @@ describe('Operator transactions', () => {
     portage = await stage.portage({
       configure: (config) => {
         const bsc = config.chains['bsc']!
-        return { ...config, chains: { ...config.chains, bsc: { ...bsc, treasury: { address: treasury, tokens: [weth] } } } }
+        const most = String(10_000_000n * ether)
+        const signing = { topUps: true, maxPaymentWei: most, maxSpendingPerHourWei: most, maxSpendingPerDayWei: most }
+        return { ...config, chains: { ...config.chains, bsc: { ...bsc, signing, treasury: { address: treasury, tokens: [weth] } } } }
       },
     })
     await stage.outcomes(await stage.send('ethereum', [coin, coin]))

@@ -48,10 +48,12 @@ describe("The policy of a lane's key", () => {
       bridges: endpoints,
     })
 
-  test('by default a key signs calls of its bridges and coins to the other lanes', () => {
+  test('by default a key signs calls of its bridges and no coins to other lanes', () => {
     expect(policyOf()).toMatchObject({
       calls: { [bridge]: complete, [redeemer]: [selector('redeem(bytes)')] },
-      coinPayees: [other.address],
+      coinPayees: [],
+      otherLanes: [other.address],
+      topUps: false,
       tokens: [],
       tokenPayees: [],
     })
@@ -63,7 +65,8 @@ describe("The policy of a lane's key", () => {
     expect(policyOf({ allow, operatorCalls }, { treasury: { address: treasury, tokens: [token] } })).toMatchObject({
       calls: allow,
       operatorCalls,
-      coinPayees: [treasury, other.address],
+      coinPayees: [treasury],
+      otherLanes: [other.address],
       tokens: [token],
       tokenPayees: [treasury],
     })

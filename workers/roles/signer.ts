@@ -20,8 +20,8 @@ interface PolicyParts {
 }
 
 /**
- * A lane's key signs deliveries that their bridge proves, listed operators' calls, coins to treasury or lanes,
- * and the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the operators' calls.
+ * A lane's key signs deliveries that their bridge proves, listed operators' calls, coins to the treasury (and to other
+ * lanes, where top-ups are on), and the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the operators' calls.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury } = chain
@@ -39,7 +39,9 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
   return {
     calls: allow ?? calls,
     operatorCalls,
-    coinPayees: [...payees, ...others],
+    coinPayees: payees,
+    otherLanes: others,
+    topUps: chain.signing.topUps,
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
     proveCall: (call) => proveCall(bridges, call),
@@ -63,6 +65,7 @@ async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {
   const ofLane = `chains.${chain}.lanes[${lane.address}]`
   if (what === 'payees') return `chains.${chain}.treasury`
+  if (what === 'topUps') return `chains.${chain}.signing.topUps`
   if (what === 'calls') return `${ofLane}.allow or operatorCalls`
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }

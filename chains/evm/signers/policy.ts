@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostNoopGas } from '../../../domain/fees/fees.ts'
 import type { Proposed, Signer, SigningLimits, SigningPolicy } from '../../signing-port.ts'
@@ -10,7 +11,7 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 const tokenTransfer = '0xa9059cbb'
 
 /** `delivery`: needs a proof. `own`: allowed without one. Else the refusal and the deciding config. */
-type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' }
+type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
 interface Exceeded {
   readonly limit: keyof SigningLimits
@@ -22,7 +23,10 @@ interface Exceeded {
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
-  const log = spendingFolder === undefined ? createSpendingMemory(clock) : createSpendingLog(spendingFolder, clock)
+  const open = (folder?: string) => (folder === undefined ? createSpendingMemory(clock) : createSpendingLog(folder, clock))
+  const log = open(spendingFolder)
+  // On their own: payments that somebody ordered must not use up what deliveries may cost.
+  const payments = open(spendingFolder && join(spendingFolder, 'payments'))
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
     const { to, data, value, nonce } = transaction
@@ -63,11 +67,17 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     address: signer.address,
     async check(transaction) {
       const cost = await allow(transaction)
+      const paid = BigInt(transaction.value)
       await log.load()
       refuseSpending(transaction, cost)(log.spending, clock())
+      if (paid === 0n) return
+      await payments.load()
+      refuseSpending(transaction, paid)(payments.spending, clock())
     },
     async sign(transaction) {
       const cost = await allow(transaction)
+      const paid = BigInt(transaction.value)
+      if (paid > 0n) await payments.charge(paid, transaction.nonce, refuseSpending(transaction, paid))
       await log.charge(cost, transaction.nonce, refuseSpending(transaction, cost))
       const signed = await signer.sign(transaction)
       proofs.signed(transaction, transaction.nonce)
@@ -102,10 +112,12 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   return { reason: isKnown ? 'This function of the contract is not allowed.' : 'This contract is not allowed.', by: 'calls' }
 }
 
-function judgeCoins(to: string, value: string, self: string, { coinPayees }: SigningPolicy): Judged {
+function judgeCoins(to: string, value: string, self: string, { coinPayees, topUps, otherLanes }: SigningPolicy): Judged {
   if (to === self) return value === '0' ? 'own' : { reason: 'A no-op carries no coins.', by: 'payees' }
   if (coinPayees.includes(to)) return 'own'
-  return { reason: 'Coins may go only to the treasury and to lanes of this chain.', by: 'payees' }
+  if (!otherLanes.includes(to))
+    return { reason: 'Coins may go only to the treasury and, where top-ups are on, to other lanes.', by: 'payees' }
+  return topUps ? 'own' : { reason: 'Coins to other lanes are off.', by: 'topUps' }
 }
 
 /** Wei, without the moved coins. */

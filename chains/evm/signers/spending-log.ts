@@ -78,7 +78,8 @@ export function createSpendingMemory(clock: () => number = Date.now): SpendingLo
 /**
  * A file per hour, a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
  * Processes with one key share it: each appends, reads all, checks again. A refused attempt stays counted.
- * A line cut by a crash belongs to an unsigned attempt and is skipped.
+ * A line that a crash cut belongs to an unsigned attempt. Anything else that is no line may have been one: nothing is
+ * signed until it is repaired or a day old.
  */
 export function createSpendingLog(folder: string, clock: () => number = Date.now): SpendingLog {
   const spending = new SpendingCounter()
@@ -93,7 +94,7 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     const startedAt = performance.now()
     const oldest = hourOf(clock()) - readMs
     if (!cleaned) await mkdir(folder, { recursive: true, mode: 0o700 })
-    const names = (await readdir(folder)).flatMap((name) => /^(\d{13})\.log$/.exec(name)?.[1] ?? [])
+    const names = (await readdir(folder)).flatMap((name) => /^(\d{1,16})\.log$/.exec(name)?.[1] ?? [])
     const hours = names.map(Number).sort((a, b) => a - b)
     for (const [index, hour] of hours.entries()) {
       if (hour >= oldest) await readOn(hour)
@@ -111,14 +112,19 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     const offset = readTo.get(hour) ?? 0
     const text = await textFrom(fileOf(folder, hour), offset)
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-    const lines = whole.split('\n')
-    for (const [index, line] of lines.entries()) {
-      // Each attempt starts with an empty line. Without one, a crash cut the line.
-      if (lines[index + 1] !== '') continue
-      const [, at, nonce, cost] = /^(\d{13}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
+    for (const line of whole.split('\n')) {
+      const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
+      // A cut cost counts, too: it is no more than the whole one, of an attempt that nobody signed.
       if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
+      else if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(hour)
     }
-    readTo.set(hour, offset + Buffer.byteLength(whole))
+    // latin1 has one character per byte.
+    readTo.set(hour, offset + whole.length)
+  }
+
+  function unreadable(hour: number): RelayerError {
+    const detail = `${fileOf(folder, hour)} has a line that Portage did not write. Remove the line, or the file if that hour's spending does not matter.`
+    return new RelayerError('SPENDING_UNRECORDED', { detail })
   }
 
   async function charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void> {
