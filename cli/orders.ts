@@ -21,17 +21,18 @@ export interface Wait {
 
 export function orderCommand(name: OrderName, wait?: Wait): CommandSpec {
   const spec = orderOf(name)
+  const { fields = {} } = spec
   return {
     ...orderText(name),
     options: (command) => {
       if (spec.subject) subjects[spec.subject](command)
-      for (const one of Object.values(spec.fields)) addField(command, one)
+      for (const one of Object.values(fields)) addField(command, one)
       if (wait) command.option('--wait', wait.help)
       return spec.reason ? withReason(command, spec.reason) : command
     },
     run: async (call: Call<OrderOptions>, ...typed: unknown[]) => {
       const subject = spec.subject ? String(typed.shift()) : ''
-      return giveOrder(call, name, subject, valuesOf(spec.fields, call.options, typed), wait)
+      return giveOrder(call, name, subject, valuesOf(fields, call.options, typed), wait)
     },
   }
 }

@@ -13,19 +13,11 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-interface CounterMetric<Label extends string> {
-  inc(labels: Labels<Label>, by?: number): void
-  /** For totals that another object counts and that are added anew. */
-  reset(): void
-}
-
-interface GaugeMetric<Label extends string> {
-  set(labels: Labels<Label>, value: number): void
-  inc(labels: Labels<Label>, by?: number): void
-}
-
-interface HistogramMetric<Label extends string> {
-  observe(labels: Labels<Label>, value: number): void
+/** `reset`: for totals that another object counts and that are added anew. */
+interface MetricsByKind<Label extends string> {
+  readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
+  readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }
+  readonly histogram: { observe(labels: Labels<Label>, value: number): void }
 }
 
 /** Upper bounds of the default buckets, s. */
@@ -214,10 +206,7 @@ export const metricDefinitions = {
 } as const
 
 type Definitions = typeof metricDefinitions
-type MetricOf<Definition> =
-  Definition extends MetricDefinition<infer Label, infer Kind>
-    ? { counter: CounterMetric<Label>; gauge: GaugeMetric<Label>; histogram: HistogramMetric<Label> }[Kind]
-    : never
+type MetricOf<Definition> = Definition extends MetricDefinition<infer Label, infer Kind> ? MetricsByKind<Label>[Kind] : never
 type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
 type Collect = (metrics: Metrics) => void | Promise<void>

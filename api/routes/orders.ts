@@ -69,7 +69,7 @@ export function schemasOf<Of extends Described>(fields: Of): { readonly [Name in
   return Object.fromEntries(described.map(([name, { schema, help }]) => [name, schema.describe(help)])) as never
 }
 
-function bodyOf({ fields, reason, conflict }: OrderSpec): z.ZodType {
+function bodyOf({ fields = {}, reason, conflict }: OrderSpec): z.ZodType {
   const why =
     typeof reason === 'object' ? reasonSchema.default(reason.usual) : reason === 'optional' ? reasonSchema.optional() : reasonSchema
   const body = z.strictObject({ ...schemasOf(fields), reason: why })

@@ -22,24 +22,17 @@ export interface Check {
 
 /** Asks at most once a second. The problem is public: it names no address or namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
+  const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {
-    const problem = await temporalProblem(client)
+    const problem = await within(timeoutMs, checkNamespace(client, timeoutMs), late).then(() => undefined, problemOf)
     return { name: 'temporal', ok: problem === undefined, vital: true, problem }
   }
   return keptRead(check, { fromAnswer: keepMs })
 }
 
-async function temporalProblem(client: TemporalClient): Promise<string | undefined> {
-  const late = () => {
-    throw new Error(`no answer within ${timeoutMs} ms`)
-  }
-  try {
-    await within(timeoutMs, checkNamespace(client, timeoutMs), late)
-    return undefined
-  } catch (error) {
-    const code = isNamespaceMissing(error) ? 'TEMPORAL_NAMESPACE' : (refusalCode(error) ?? 'TEMPORAL_UNAVAILABLE')
-    return new RelayerError(code).message
-  }
+function problemOf(error: unknown): string {
+  const code = isNamespaceMissing(error) ? 'TEMPORAL_NAMESPACE' : (refusalCode(error) ?? 'TEMPORAL_UNAVAILABLE')
+  return new RelayerError(code).message
 }
 
 /** A chain that is away holds up only its own transfers; all of them make the process unready. */

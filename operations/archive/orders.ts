@@ -1,25 +1,17 @@
 import { createHash } from 'node:crypto'
+import type { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
-import type { ArchiveStore } from './store.ts'
-import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
+import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-export interface OrderRecord {
+/** At the time when it was obeyed or, for the cancel of an operator's transaction, ordered. */
+export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** An added field does not change it. */
   readonly version: 1
-  /** ISO 8601: when it was obeyed or, for the cancel of an operator's transaction, ordered. */
-  readonly at: string
   readonly subject: KeptOrders['subject']
   readonly id: string
-  readonly kind: string
-  readonly by: string
-  readonly reason: string
-  /** A nonce, a window, fees; `valueWei` of a payment. */
-  readonly facts?: object
-  /** In a row. Default: once. */
-  readonly times?: number
   /** For orders to the settings. */
   readonly order?: object
 }

@@ -17,7 +17,9 @@ export const orderSchema = z.object({
   by: z.string(),
   reason: z.string(),
   at: isoTime,
+  /** A nonce, a window, fees; `valueWei` of a payment. */
   facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  /** In a row. Default: once. */
   times: z.number().optional(),
 })
 

@@ -1,3 +1,7 @@
+import { backoffMs } from '../../domain/backoff.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { pause } from '../../runtime/wait.ts'
+
 export interface S3Place {
   readonly kind: 's3'
   readonly bucket: string
@@ -23,4 +27,62 @@ export interface ArchiveStore {
   get(name: string): Promise<StoredText | undefined>
   /** False: unwritten, as the text is not `was` (of `get`) any more. Throws ARCHIVE_UNAVAILABLE. */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
+}
+
+/** Some ten seconds with the pauses. */
+const tries = 12
+const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
+
+/** Retries if another was faster. @param change undefined: no write. Throws ARCHIVE_UNAVAILABLE, as `change`. */
+export async function updateText(
+  store: ArchiveStore,
+  name: string,
+  change: (text: string | undefined) => string | undefined,
+): Promise<void> {
+  let sent: string | undefined
+  for (let count = 0; count < tries; count++) {
+    const was = await store.get(name)
+    // The last try wrote it; its answer was lost.
+    if (was !== undefined && was.text === sent) return
+    sent = change(was?.text)
+    if (sent === undefined || (await store.put(name, sent, was))) return
+    // Random, against collisions.
+    await pause(backoffMs(count, firstPauseMs, longestPauseMs) * (0.5 + Math.random()))
+  }
+  throw new RelayerError('ARCHIVE_UNAVAILABLE', { detail: 'other processes keep writing it, or one left its lock behind', facts: { name } })
+}
+
+export function linesOf(text: string | undefined): string[] {
+  return text?.split('\n').filter(Boolean) ?? []
+}
+
+/** Throws ARCHIVE_INVALID. */
+export function parsedLine(line: string, name: string): object {
+  let cause: unknown
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) return value
+  } catch (error) {
+    cause = error
+  }
+  throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
+}
+
+/** ms since the epoch; undefined: empty. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
+  return throughIn((await store.get(name))?.text, name)
+}
+
+/** Never lowers the progress of another process. */
+export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
+  return updateText(store, name, (text) =>
+    (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,
+  )
+}
+
+function throughIn(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined
+  const at = Date.parse(String((parsedLine(text, name) as { through?: unknown }).through))
+  if (Number.isNaN(at)) throw new RelayerError('ARCHIVE_INVALID', { facts: { name } })
+  return at
 }

@@ -4,8 +4,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type ClosedRun, listClosedRuns, readClosedRun } from '../../temporal/client/transfers/closed-runs.ts'
 import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord } from './records.ts'
-import type { ArchiveStore } from './store.ts'
-import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
+import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
 const hourMs = 3_600_000
 /** ms. Transfers that closed in it share a text. */
@@ -19,22 +18,19 @@ const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
 
-export interface ArchiveProgress {
-  /** ISO 8601: every run that closed before is archived. */
-  readonly through: string
-}
-
 /** How much of Temporal's retention has passed since the archive's end. */
 export interface Freshness {
   /** ISO 8601; absent: nothing is archived. */
-  readonly through?: string
+  readonly through: string | undefined
   readonly behindHours: number
   readonly retentionHours: number
   /** `late`: half of the retention has passed. `losing`: nine tenths; transfers may soon be lost. */
   readonly state: 'fresh' | 'late' | 'losing'
 }
 
-export interface ArchivePass extends Partial<ArchiveProgress> {
+export interface ArchivePass {
+  /** ISO 8601: every run that closed before is archived. */
+  readonly through?: string | undefined
   /** ISO 8601. */
   readonly from: string
   /** `through` stays, as the pass began after it. */
@@ -56,10 +52,9 @@ interface PassOptions {
   readonly now: number
 }
 
-/** Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
-export async function readProgress(store: ArchiveStore): Promise<ArchiveProgress | undefined> {
-  const through = await readThrough(store, progressName)
-  return through === undefined ? undefined : { through: isoOf(through) }
+/** ms since the epoch; undefined: nothing is archived. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+export function readProgress(store: ArchiveStore): Promise<number | undefined> {
+  return readThrough(store, progressName)
 }
 
 /** Adds missing lines; the next pass continues a failed one. Throws ARCHIVE_*, TEMPORAL_UNAVAILABLE and the like. */
@@ -68,7 +63,7 @@ export async function archiveTransfers(
   store: ArchiveStore,
   { since, ordersThrough, oldest, now }: PassOptions,
 ): Promise<ArchivePass> {
-  const through = await readThrough(store, progressName)
+  const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
   // Gives up runs that Temporal has forgotten.
@@ -88,7 +83,16 @@ export async function archiveTransfers(
     // An earlier pass may have come further.
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
-  return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, unreadable, orders }
+  const archived = await readProgress(store)
+  return {
+    from: isoOf(from),
+    through: archived === undefined ? undefined : isoOf(archived),
+    ...(leftOut && { leftOut }),
+    found,
+    added,
+    unreadable,
+    orders,
+  }
 }
 
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly ClosedRun[]) {
@@ -113,12 +117,12 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   return { records: [...archived, ...added], added: added.length, unreadable: records.filter(isUnreadable).length }
 }
 
-/** @param progress undefined: nothing is archived; the oldest run may be near its end */
-export function freshnessOf(progress: ArchiveProgress | undefined, retentionHours: number, now: number): Freshness {
-  const behindHours = progress ? Math.max(0, now - Date.parse(progress.through)) / hourMs : retentionHours
+/** @param through undefined: nothing is archived; the oldest run may be near its end */
+export function freshnessOf(through: number | undefined, retentionHours: number, now: number): Freshness {
+  const behindHours = through === undefined ? retentionHours : Math.max(0, now - through) / hourMs
   const share = behindHours / retentionHours
   return {
-    ...(progress && { through: progress.through }),
+    through: through === undefined ? undefined : isoOf(through),
     behindHours: Math.round(behindHours * 100) / 100,
     retentionHours,
     state: share >= 0.9 ? 'losing' : share >= 0.5 ? 'late' : 'fresh',

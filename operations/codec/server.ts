@@ -1,7 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import type { PayloadCodec } from '@temporalio/common'
+import type { Payload, PayloadCodec } from '@temporalio/common'
+import { z } from 'zod'
 import { authenticate, bearerOf, type TokenCheck } from '../access/principals.ts'
-import { type RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type ByteBudget, createByteBudget } from '../../runtime/http/fetch-bounded.ts'
 import {
   type Answer,
@@ -13,7 +14,6 @@ import {
   withBody,
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
-import { decodeRequest } from './decode.ts'
 
 /** A payload has up to 2 MiB, 2.7 MiB of base64; tools send those of an event together. */
 const mostBodyBytes = 8 * 1024 * 1024
@@ -53,6 +53,14 @@ export function openCodecServer(options: CodecServerOptions): Promise<SmallServe
   })
 }
 
+const base64 = z.base64()
+/** Protobuf JSON: https://docs.temporal.io/codec-server */
+const requestSchema = z.object({
+  payloads: z.array(z.object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })).max(10_000),
+})
+
+type JsonPayload = z.output<typeof requestSchema>['payloads'][number]
+
 const preflight = {
   'access-control-allow-methods': 'POST',
   'access-control-allow-headers': 'authorization, content-type, x-namespace',
@@ -76,6 +84,42 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   )
   logger.info('payloads were decrypted', { by: name, token: jti, payloads, unreadable })
   return { status: 200, type: 'application/json; charset=utf-8', body }
+}
+
+/** Counts and returns unchanged what no key opens, or was altered. Throws INPUT_INVALID, which quotes nothing. */
+async function decodeRequest(codec: PayloadCodec, body: Buffer) {
+  const parsed = requestSchema.safeParse(parseJson(body))
+  if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
+  let unreadable = 0
+  const decode = async (given: JsonPayload): Promise<JsonPayload> => {
+    try {
+      const [payload] = await codec.decode([fromJson(given)])
+      return payload ? toJson(payload) : given
+    } catch {
+      unreadable++
+      return given
+    }
+  }
+  const payloads = await Promise.all(parsed.data.payloads.map(decode))
+  return { body: JSON.stringify({ payloads }), payloads: payloads.length, unreadable }
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function fromJson({ metadata = {}, data = '' }: JsonPayload): Payload {
+  const fields = Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const)
+  return { metadata: Object.fromEntries(fields), data: Buffer.from(data, 'base64') }
+}
+
+function toJson({ metadata, data }: Payload): JsonPayload {
+  const fields = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')] as const)
+  return { metadata: Object.fromEntries(fields), data: Buffer.from(data ?? []).toString('base64') }
 }
 
 async function signIn(request: IncomingMessage, { check }: CodecServerOptions, budget: ByteBudget): Promise<Answer> {

@@ -26,8 +26,6 @@ const askedAtOnce = 20
 /** ms. Without an answer it is notified without a reason. */
 const askMs = 2_000
 
-const none: Promise<readonly ConditionSource[]> = Promise.resolve([])
-
 export interface ConditionReaderOptions {
   readonly client: TemporalClient
   readonly lanes: readonly { readonly id: string; readonly chain: ChainName }[]
@@ -40,54 +38,43 @@ export interface ConditionReaderOptions {
 export type ConditionReader = ReturnType<typeof createConditionReader>
 
 export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {
-  const read = async (source: string, conditions: () => Promise<readonly Condition[]>): Promise<ConditionSource> => {
-    try {
-      return { source, conditions: await conditions() }
-    } catch {
-      return { source }
-    }
-  }
-  const keeping = { fromStart: everyMs }
-  const readLanes = keptRead(
-    () => Promise.all(lanes.map(({ id, chain }) => read(`lane/${id}`, async () => laneConditions(id, chain, await readLane(client, id))))),
-    keeping,
+  const kept = (read: () => Promise<readonly ConditionSource[]>) => keptRead(read, { fromStart: everyMs })
+  const readLanes = kept(() =>
+    Promise.all(lanes.map(({ id, chain }) => readSource(`lane/${id}`, async () => laneConditions(id, chain, await readLane(client, id))))),
   )
-  const readHalts = keptRead(async () => [await read('settings', async () => haltConditions(await readSettings(client)))], keeping)
-  const readStreams = keptRead(() => readAllStreams(client, ageMs, read), keeping)
-
-  const readParked = async (filter: NotificationFilter, holding: Readonly<Record<string, number>>) => [
-    await read('parked', () => parkedConditions(client, filter, holding)),
-  ]
+  const readHalts = kept(async () => [await readSource('settings', async () => haltConditions(await readSettings(client)))])
+  const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
     /** By filter. Never throws. @param holding keys of conditions that were notified before */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
-        wants('lane.paused', 'lane.funds_low') ? readLanes() : none,
-        wants('settings.halted') ? readHalts() : none,
-        wants('stream.gap') ? readStreams() : none,
-        wants('transfer.parked') ? readParked(filter, holding) : none,
+        wants('lane.paused', 'lane.funds_low') ? readLanes() : [],
+        wants('settings.halted') ? readHalts() : [],
+        wants('stream.gap') ? readStreams() : [],
+        wants('transfer.parked') ? readSource('parked', () => parkedConditions(client, filter, holding)) : [],
       ])
       return found.flat().map(({ source, conditions }) => ({
         source,
-        ...(conditions && { conditions: conditions.filter(({ type, about }) => wantsType(filter, type) && wantsSubject(filter, about)) }),
+        conditions: conditions?.filter(({ type, about }) => wantsType(filter, type) && wantsSubject(filter, about)),
       }))
     },
   }
 }
 
-async function readAllStreams(
-  client: TemporalClient,
-  ageMs: number,
-  read: (source: string, conditions: () => Promise<readonly Condition[]>) => Promise<ConditionSource>,
-): Promise<readonly ConditionSource[]> {
+/** Without conditions: it cannot be read. */
+async function readSource(source: string, conditions: () => Promise<readonly Condition[]>): Promise<ConditionSource> {
+  return { source, conditions: await conditions().catch(() => undefined) }
+}
+
+async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
   // Unread: no condition of a stream is over.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>
-      read(`stream/${name}`, async () => {
+      readSource(`stream/${name}`, async () => {
         const state = await queryStream(client, name)
         return state ? streamConditions(viewStream(state), Date.now(), ageMs) : []
       }),

@@ -16,26 +16,19 @@ import { sendNotification } from './send.ts'
 import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 
 /** ms. */
-export interface NotifyTimes {
-  readonly readMs: number
-  readonly conditionsMs: number
-  /** For every run that may be listed late. */
-  readonly fullReadMs: number
-  /** Longest delay of Temporal's list. */
-  readonly settleMs: number
-  /** Then the step's state is recorded. */
-  readonly roundMs: number
-  /** Default: that of the specification. */
-  readonly schedule?: AttemptSchedule
-}
-
-export const notifyTimes: NotifyTimes = {
+export const notifyTimes = {
   readMs: 5_000,
   conditionsMs: 15_000,
+  /** For every run that may be listed late. */
   fullReadMs: 60_000,
+  /** Longest delay of Temporal's list. */
   settleMs: 5 * 60_000,
+  /** Then the step's state is recorded. */
   roundMs: 60_000,
 }
+
+/** `schedule`: by default that of the specification. */
+export type NotifyTimes = Readonly<typeof notifyTimes> & { readonly schedule?: AttemptSchedule }
 
 export interface NotifyRoundDeps {
   readonly client: TemporalClient

@@ -1,35 +1,18 @@
 import type { NotificationFilter } from '../../domain/notification/notification.ts'
-import { type DisabledReceiver, type NotifierState, oldestUnsent } from '../../domain/notification/notifier.ts'
-import type { GivenOrder } from '../../domain/order.ts'
+import { type NotifierState, oldestUnsent } from '../../domain/notification/notifier.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
 
-/** Times are ISO 8601. */
-export interface ReceiverReport extends NotificationFilter {
+type Progress = ReturnType<typeof progressOf>
+
+export interface ReceiverReport extends NotificationFilter, Partial<Omit<Progress, 'state'>> {
   readonly name: string
   /** Scheme, host and port. */
   readonly host: string
   /** `waiting`: its notifier has not begun. `unknown`: its notifier did not answer. */
-  readonly state: 'active' | 'failing' | 'disabled' | 'waiting' | 'unknown'
-  /** At most a minute ago while the receiver is notified. */
-  readonly asOf?: string | undefined
-  readonly problem?: string | undefined
-  readonly failingSince?: string | undefined
-  readonly nextTryAt?: string | undefined
-  readonly disabled?: (Omit<DisabledReceiver, 'at'> & { readonly at: string }) | undefined
-  /** Those without room wait in Temporal, uncounted. */
-  readonly unsent?: number | undefined
-  readonly oldestUnsentAt?: string | undefined
-  /** Earlier transfers are notified, or among `unsent`. */
-  readonly notifiedUpTo?: string | undefined
-  readonly replay?: { readonly from: string; readonly to: string } | undefined
-  readonly sent?: number | undefined
-  readonly failed?: number | undefined
-  readonly givenUp?: number | undefined
-  readonly lastSentAt?: string | undefined
-  readonly orders?: readonly GivenOrder[] | undefined
+  readonly state: Progress['state'] | 'waiting' | 'unknown'
 }
 
 interface ConfiguredReceiver extends NotificationFilter {
@@ -44,7 +27,7 @@ export function listReceivers(client: TemporalClient, receivers: readonly Config
       const known = { name, host: redactUrl(url), events, chains, bridges, lanes }
       try {
         const state = await readNotifier(client, name)
-        return state ? { ...known, ...reportOf(state) } : { ...known, state: 'waiting' as const }
+        return state ? { ...known, ...progressOf(state) } : { ...known, state: 'waiting' as const }
       } catch (error) {
         const { code, message } = toRelayerError(error)
         if (code === 'TEMPORAL_UNAVAILABLE') throw error
@@ -60,23 +43,29 @@ export function assertReceiver(receivers: readonly Pick<ConfiguredReceiver, 'nam
   throw new RelayerError('RECEIVER_NOT_FOUND', { facts: { receiver: receiver.slice(0, 40) } })
 }
 
-function reportOf(state: NotifierState): Omit<ReceiverReport, keyof ConfiguredReceiver | 'host'> {
+/** Times are ISO 8601. */
+function progressOf(state: NotifierState) {
   const { failure, disabled, unsent, pending, cursor, replay, counts, lastSentAt, recordedAt, orders } = state
   return {
-    state: disabled ? 'disabled' : failure ? 'failing' : 'active',
-    ...(failure && { problem: failure.why, failingSince: iso(failure.since), nextTryAt: iso(failure.nextAt) }),
-    ...(disabled && { disabled: { ...disabled, at: iso(disabled.at) ?? '' } }),
+    state: disabled ? ('disabled' as const) : failure ? ('failing' as const) : ('active' as const),
+    problem: failure?.why,
+    failingSince: iso(failure?.since),
+    nextTryAt: iso(failure?.nextAt),
+    disabled: disabled && { ...disabled, at: iso(disabled.at) },
+    /** Those without room wait in Temporal, uncounted. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
+    /** Earlier transfers are notified, or among `unsent`. */
     notifiedUpTo: iso(cursor.seen),
-    ...(replay && { replay: { from: iso(replay.from) ?? '', to: iso(replay.to) ?? '' } }),
+    replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,
     lastSentAt: iso(lastSentAt),
+    /** At most a minute ago while the receiver is notified. */
     asOf: iso(recordedAt),
-    ...(orders && { orders }),
+    orders,
   }
 }
 
-function iso(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString()
+function iso<At extends number | undefined>(at: At) {
+  return (at === undefined ? undefined : new Date(at).toISOString()) as At extends number ? string : undefined
 }

@@ -23,7 +23,6 @@ function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonl
     ...text,
     route: `/v1/lanes/:lane/${mode}`,
     examples: [`portage lane ${mode} evm-1:${lane} --reason "${text.why}"`],
-    fields: {},
     answer: asked,
     async run({ client, config, allow, chain }, name) {
       const id = await findLane(client, config, name, chain)
@@ -34,7 +33,7 @@ function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonl
 }
 
 interface LedgerText<Of extends Fields> extends OrderText {
-  readonly fields: Of
+  readonly fields?: Of
   readonly ask: (given: Given<Of>) => LedgerOrder
 }
 
@@ -75,7 +74,6 @@ export const laneOrders = {
     summary: 'Read the account again before the next nonce is given out',
     details: 'More than half of the nodes must agree. Nothing is forgotten.',
     examples: [`portage lane resync ${lane} --reason "the key was used elsewhere"`],
-    fields: {},
     ask: () => ({ kind: 'resync' }),
   }),
   'lane fill': ledgerOrder('fill', {

@@ -28,7 +28,6 @@ export const localOrders = {
 The same with Temporal's own tool:
   temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,
     examples: ['portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"', 'portage deploy promote 2.4.1 --reason "release 2.4.1"'],
-    fields: {},
   },
   'token create': {
     level: 'admin',
@@ -40,7 +39,6 @@ The same with Temporal's own tool:
       'portage token create --name bsc-desk --level sign --chain bsc --expires 30d',
       'export PORTAGE_TOKEN=$(portage token create --name ci --level write --expires 2h | tail -n 1)',
     ],
-    fields: {},
   },
   'token revoke': {
     level: 'admin',
@@ -51,7 +49,6 @@ The same with Temporal's own tool:
       'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
       'portage token revoke --stolen found.txt --reason "seen in a chat"',
     ],
-    fields: {},
     reason: 'required',
   },
   'token rotate-key': {
@@ -60,13 +57,11 @@ The same with Temporal's own tool:
     summary: 'Make a new key, which signs from now on',
     details: 'Older keys verify the tokens that they signed until they are removed.',
     examples: ['portage token rotate-key'],
-    fields: {},
   },
   'token remove-key': {
     level: 'admin',
     onlyCommand: keys,
     summary: 'Remove a key that no longer signs: every token that it signed is refused from now on',
     examples: ['portage token remove-key kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
-    fields: {},
   },
 } satisfies Record<string, OrderSpec>

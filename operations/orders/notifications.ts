@@ -10,7 +10,7 @@ const testMs = 25_000
 const common = { level: 'admin', subject: 'receiver', reason: 'required' } as const
 
 interface ReceiverText<Of extends Fields> extends OrderText {
-  readonly fields: Of
+  readonly fields?: Of
   readonly ask: (given: Given<Of>) => Unsigned<Parameters<typeof orderOfNotifier>[2]>
   readonly said: (given: Given<Of>) => string
 }
@@ -36,7 +36,6 @@ export const notificationOrders = {
     summary: 'Send a receiver a notification of the type notification.test, and wait until it has accepted it',
     details: 'The command ends with 1 if it does not.',
     examples: ['portage notifications test pager'],
-    fields: {},
     reason: { usual: 'a test' },
     answer: z.object({ taken: z.boolean(), why: z.string().optional().describe('Why it was not accepted.') }),
     async run({ client, config, allow }, receiver) {
@@ -61,7 +60,6 @@ export const notificationOrders = {
     summary: 'Send a receiver nothing any more',
     details: 'New events wait in Temporal.',
     examples: ['portage notifications disable pager --reason "it is being moved"'],
-    fields: {},
     ask: () => ({ kind: 'disable' }),
     said: () => 'receives nothing any more',
   }),

@@ -96,7 +96,6 @@ export const paymentOrders = {
     summary: "End an operator's own transaction: a nonce in flight gets a no-op of the lane",
     details: 'If the call is mined first, the transaction is done.',
     examples: ['portage lane cancel-transaction 1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
-    fields: {},
     reason: 'required',
     answer: z.object({ id: z.string(), asked: z.literal('cancel') }),
     async run({ client, config, allow }, given) {

@@ -63,7 +63,7 @@ export interface OrderSpec extends OrderText {
   readonly route?: string
   readonly onlyCommand?: string
   readonly subject?: 'lane' | 'stream' | 'receiver' | 'transaction'
-  readonly fields: Fields
+  readonly fields?: Fields
   /** `usual`: if none is given. Absent: it has no reason. */
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
   /** Status 200, or 202 for an order that `pays`. */

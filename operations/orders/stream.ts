@@ -55,7 +55,7 @@ const obeyed = z.object({
 })
 
 interface StreamText<Of extends Fields> extends OrderText, Partial<Pick<OrderSpec, 'level'>> {
-  readonly fields: Of
+  readonly fields?: Of
   readonly conflict?: (given: Given<Of>) => { readonly path: string; readonly message: string } | undefined
   readonly ask: (given: Given<Of>, stream: string, context: OrderContext) => Unsigned<StreamOrder> | Promise<Unsigned<StreamOrder>>
   readonly done: (given: Given<Of>, view: StreamView, asked: Unsigned<StreamOrder>) => Readonly<Record<string, string>>
@@ -113,7 +113,6 @@ export const streamOrders = {
     notes: `The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
 Ends with 1 if a delivery was undone.`,
     examples: [`portage stream audit ${example}`],
-    fields: {},
   },
   'stream reread': streamOrder('reread', {
     summary: 'Go back to a block that is still in the chain, and read all above it again',
@@ -162,7 +161,6 @@ Ends with 1 if a delivery was undone.`,
     summary: 'Stop the cursor and start nothing new',
     details: 'Open transfers go on; portage halt stops those, too.',
     examples: [`portage stream pause ${example} --reason "the source chain is being upgraded"`],
-    fields: {},
     ask: () => ({ kind: 'pause' }),
     done: () => ({ done: 'paused' }),
   }),
@@ -170,7 +168,6 @@ Ends with 1 if a delivery was undone.`,
     summary: 'End a pause',
     details: 'The scan continues where it stopped.',
     examples: [`portage stream resume ${example} --reason "the upgrade is done"`],
-    fields: {},
     ask: () => ({ kind: 'resume' }),
     done: () => ({ done: 'resumed' }),
   }),
@@ -212,7 +209,6 @@ Ends with 1 if a delivery was undone.`,
     summary: 'Write the checkpoint of a stream now, to the place that this process uses',
     details: 'The intake does it by itself, every few seconds.',
     examples: [`portage stream checkpoint write ${example}`],
-    fields: {},
     answer: z.object({ stream: z.string(), written: checkpointSchema }),
     async run({ client, config, allow }, subject) {
       const stream = await findStream(client, subject)

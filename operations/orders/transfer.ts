@@ -3,25 +3,15 @@ import { transferOrderLevel, type TransferOrderName, transferOrderTexts } from '
 
 const someId = '6d1b4c0c5f0a3e21'
 
-const examples: Readonly<Record<TransferOrderName, readonly string[]>> = {
-  retry: [
-    `portage transfer retry ${someId} --reason "the node is back"`,
-    'portage transfer retry --state waiting --code LANE_NONE --yes --reason "the lane has funds"',
-  ],
-  cancel: [`portage transfer cancel ${someId} --reason "recipient asked for it"`],
-  expedite: [`portage transfer expedite ${someId} --reason "the recipient waits"`],
-}
-
 /** Command and route select transfers in their own ways. */
-function transferOrder(name: TransferOrderName): OrderSpec {
+function transferOrder(name: TransferOrderName, ...examples: readonly string[]): OrderSpec {
   const { summary, details } = transferOrderTexts[name]
   return {
     level: transferOrderLevel,
     route: `/v1/transfers/:id/${name}`,
     ...{ summary, details },
     notes: 'Without an id at least one option has to select. Before more than one is ordered it asks; a script gives --yes.',
-    examples: [...examples[name], `portage transfer ${name} --state parked --target bsc --older-than 1h --dry-run --reason "a test"`],
-    fields: {},
+    examples: [...examples, `portage transfer ${name} --state parked --target bsc --older-than 1h --dry-run --reason "a test"`],
     reason: 'required',
   }
 }
@@ -40,9 +30,12 @@ export const transferOrders = {
       `portage transfer submit --chain ethereum --sequence 269170 \\
     --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`,
     ],
-    fields: {},
   },
-  'transfer retry': transferOrder('retry'),
-  'transfer cancel': transferOrder('cancel'),
-  'transfer expedite': transferOrder('expedite'),
+  'transfer retry': transferOrder(
+    'retry',
+    `portage transfer retry ${someId} --reason "the node is back"`,
+    'portage transfer retry --state waiting --code LANE_NONE --yes --reason "the lane has funds"',
+  ),
+  'transfer cancel': transferOrder('cancel', `portage transfer cancel ${someId} --reason "recipient asked for it"`),
+  'transfer expedite': transferOrder('expedite', `portage transfer expedite ${someId} --reason "the recipient waits"`),
 } satisfies Record<string, OrderSpec>
