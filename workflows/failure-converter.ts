@@ -3,5 +3,5 @@ import { DefaultFailureConverter } from '@temporalio/common'
 /** `workers/process/bundle.ts` replaces this word where payloads are encrypted: a second bundle costs time. */
 const form: string = 'FAILURES_PLAIN'
 
-/** Like `temporal/encryption/failures.ts`, for failures of workflows. */
+/** Like `temporal/encryption/codec.ts`, for failures of workflows. */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: form.endsWith('CODED') })

@@ -6,7 +6,7 @@ import { connectServerInfo, type ServerInfo } from '../../temporal/client/connec
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { connectionExposure, payloadExposure } from '../../temporal/client/connection/exposure.ts'
 import { probeTemporal } from '../../temporal/client/connection/probe.ts'
-import { readPayloadKeys } from '../../temporal/encryption/keys.ts'
+import { readPayloadKeys } from '../../temporal/encryption/codec.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 
 const area = 'temporal'

@@ -3,7 +3,8 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
 import { withoutWorkerMs } from '../../domain/lane/reducer/withdraw.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { isLanePolled, queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
+import { queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
+import { describeQueue } from '../../temporal/client/visibility/task-queues.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 
 /** How long a status is cached, ms. A busy ledger must not be polled. */
@@ -37,7 +38,8 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
   const { closed } = view(state)
   if (closed) return { lane, open: false, ...closed }
   const observedAt = state.observed?.at ?? 0
-  if (Date.now() - observedAt <= withoutWorkerMs || (await isLanePolled(client, lane))) return { lane, open: true }
+  const isPolled = async () => (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
+  if (Date.now() - observedAt <= withoutWorkerMs || (await isPolled())) return { lane, open: true }
   const since = observedAt > 0 ? `, its ledger has had no observation since ${new Date(observedAt).toISOString()}` : ''
   return { lane, open: false, why: 'unserved', detail: `no worker polls ${laneQueue(lane)}${since}` }
 }

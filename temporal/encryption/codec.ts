@@ -1,12 +1,12 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
-import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { DefaultFailureConverter, type Payload, type PayloadCodec, type SerializationContext } from '@temporalio/common'
 import proto from '@temporalio/proto'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { PayloadEncryption } from '../../domain/temporal-access.ts'
+import type { PayloadEncryption, PayloadKeySource } from '../../domain/temporal-access.ts'
 import { auditPrefix } from '../contracts/audit.ts'
-import { type PayloadKey, readPayloadKeys } from './keys.ts'
 
 const algorithm = 'aes-256-gcm'
+const keyBytes = 32
 /** 96 bits, random, so one key is good for 2^32 encryptions (NIST SP 800-38D, 8.2 and 8.3). */
 const ivBytes = 12
 const tagBytes = 16
@@ -19,6 +19,15 @@ const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 // CommonJS: tsx runs these sources as ES modules, so Node does not find its names.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
+
+/** Moves messages and stack traces into a payload, which the codec encrypts. Readers need no such converter. */
+export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
+
+/** Printing it shows nothing: Node holds the key outside JavaScript. */
+interface PayloadKey {
+  readonly id: string
+  readonly key: KeyObject
+}
 
 export interface EncryptionCodec extends PayloadCodec {
   readonly encrypts: boolean
@@ -108,4 +117,26 @@ function open(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): Buffer {
   decipher.setAAD(bound)
   decipher.setAuthTag(sealed.subarray(-tagBytes))
   return Buffer.concat([decipher.update(sealed.subarray(ivBytes, -tagBytes)), decipher.final()])
+}
+
+/** Throws ENCRYPTION_KEY if a key is unreadable, or is not 32 bytes in base64 or hex. */
+export function readPayloadKeys({ keys }: PayloadEncryption): PayloadKey[] {
+  return keys.map((source) => ({ id: source.id, key: createSecretKey(bytesOf(source)) }))
+}
+
+function bytesOf({ id, source }: PayloadKeySource): Buffer {
+  const facts = { key: id, file: source.file, from: source.from }
+  let text: string
+  try {
+    text = source.read().trim()
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown reason'
+    throw new RelayerError('ENCRYPTION_KEY', { detail: `it cannot be read (${reason})`, facts })
+  }
+  const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
+  // Buffer skips characters that are no base64.
+  const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
+  if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
+  // Not shown: it may be a key with a typing error.
+  throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

@@ -5,9 +5,7 @@ import { encodeErrorToFailure, loadDataConverter } from '@temporalio/common/lib/
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PayloadEncryption } from '../../domain/temporal-access.ts'
-import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
-import { encodedFailures } from '../../temporal/encryption/failures.ts'
-import { readPayloadKeys } from '../../temporal/encryption/keys.ts'
+import { createEncryptionCodec, encodedFailures, readPayloadKeys } from '../../temporal/encryption/codec.ts'
 
 const secrets = { one: randomBytes(32), two: randomBytes(32) }
 type KeyId = keyof typeof secrets

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema/schema.ts'
-import { encodedFailures } from '../../temporal/encryption/failures.ts'
+import { encodedFailures } from '../../temporal/encryption/codec.ts'
 import type { ProcessTracing } from '../telemetry/otlp.ts'
 import { withEncodedFailures } from './bundle.ts'
 import { type Deployment, versionOptions } from './deployment.ts'

@@ -1,5 +1,4 @@
-import { transactionsOf } from '../../../temporal/client/transfers/transfer-transactions.ts'
-import { readTransfer, type TransferReport } from '../../../temporal/client/transfers/transfers.ts'
+import { readTransfer, transactionsOf, type TransferReport } from '../../../temporal/client/transfers/transfers.ts'
 import type { Call, CommandSpec, Outcome } from '../../command.ts'
 import { filterOf, type FilterOptions, findTransfer, selectionOf, transferForms, withFilter } from '../../arguments/subjects.ts'
 import { reportText, rowsText } from '../../output/transfer-text.ts'

@@ -11,13 +11,6 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { startUnlessTaken } from './workflow-calls.ts'
 
-export interface KeyedRequest {
-  /** Sender, route and key. */
-  readonly key: readonly string[]
-  /** Everything that the answer depends on. */
-  readonly request: unknown
-}
-
 /** `first`: do the work, then call `answer` once. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
@@ -30,18 +23,26 @@ const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
-/** Takes a key for all processes. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE. */
-export async function claimKey(client: TemporalClient, { key, request }: KeyedRequest, waitMs = answerWaitMs): Promise<KeyClaim> {
+/**
+ * Takes a key for all processes. `key`: sender, route and key. `request`: everything that the answer depends on. Throws
+ * IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE.
+ */
+export async function claimKey(
+  client: TemporalClient,
+  { key, request }: { readonly key: readonly string[]; readonly request: unknown },
+  waitMs = answerWaitMs,
+): Promise<KeyClaim> {
   const id = idempotencyKeyId(sha256(JSON.stringify(key)))
   const mark = sha256(JSON.stringify(request))
   if (await start(client, id, mark, 'REJECT_DUPLICATE')) return first(client, id)
   const handle = client.workflow.getHandle(id)
-  const { memo } = await within(client, serverTimeoutMs, () => handle.describe()).catch(rethrowAs({}))
+  const describe = () => within(client, serverTimeoutMs, () => handle.describe()).catch(rethrowAs({}))
+  const { memo } = await describe()
   if (memo?.[requestMark] !== mark) throw new RelayerError('IDEMPOTENCY_KEY_REUSED')
   const kept = await within(client, waitMs, () => handle.result() as Promise<KeptAnswer>).catch(() => undefined)
   if (kept?.kind === 'answered') return kept
   // Free again, unless another request was faster or the first one goes on.
-  const { status } = await within(client, serverTimeoutMs, () => handle.describe()).catch(rethrowAs({}))
+  const { status } = await describe()
   if (status.name !== 'RUNNING' && (await start(client, id, mark, 'ALLOW_DUPLICATE'))) return first(client, id)
   throw new RelayerError('IDEMPOTENCY_KEY_BUSY')
 }

@@ -4,12 +4,11 @@ import { laneAddress, type LaneId, type LaneState } from '../../../domain/lane/l
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../../domain/lane/messages.ts'
 import { applyUpdate, type LaneInput, type LaneMode, laneStatusQuery } from '../../contracts/lane.ts'
-import { laneQueue, laneWorkflowId } from '../../contracts/names.ts'
+import { laneWorkflowId } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isGone, rethrowAs } from '../connection/errors.ts'
 import { checkedOrder, orderTimeoutMs, queryOrWake, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
-import { describeQueue } from '../visibility/task-queues.ts'
 
 const queryTimeoutMs = 5_000
 
@@ -82,9 +81,4 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   const [answer] = answers
   if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { lane } })
   return view
-}
-
-/** Whether a worker with the lane's key polls. */
-export async function isLanePolled(client: TemporalClient, lane: LaneId): Promise<boolean> {
-  return (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
 }

@@ -52,14 +52,13 @@ export async function startOperatorTransaction(
   key?: string,
 ): Promise<string> {
   const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
-  const digest =
+  const unique =
     key === undefined
       ? randomBytes(8)
       : createHash('sha256')
           .update(JSON.stringify([order.by, key]))
           .digest()
-          .subarray(0, 8)
-  const id = `${operatorTransactionPrefix}${lane}:${digest.toString('hex')}`
+  const id = `${operatorTransactionPrefix}${lane}:${unique.toString('hex', 0, 8)}`
   const options = { workflowId: id, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) }
   const started = startUnlessTaken(client, 'operatorTransaction', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })
   await started.catch(rethrowAs({}, { lane }))

@@ -33,105 +33,96 @@ const atOnce = 8
 /** For transfers, and again for operator transactions, ms. Anyone who reaches Temporal can start many. */
 const askedMs = 60_000
 
+type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
+
 /** Operator transactions: those that run or closed since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
+  const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
+    settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),
+    lane: async () => ofEach('lane', await runningLanes(client), (lane) => readLane(client, lane)),
+    stream: async () => ofEach('stream', await listStreamNames(client), (stream) => queryStream(client, stream)),
+    receiver: async () => ofEach('receiver', await listNotifiers(client), (receiver) => readNotifier(client, receiver)),
+    transfer: () => ofTransfers(client),
+    'operator transaction': () => ofOperators(client, since),
+  }
   const found: KeptOrders[] = []
-  const wants = (subject: Subject) => of.includes(subject)
-  if (wants('settings')) found.push(await unlessSilent('settings', 'settings', () => ofSettings(client)))
-  for (const lane of wants('lane') ? await runningLanes(client) : [])
-    found.push(await unlessSilent('lane', lane, async () => keptBy('lane', lane, (await readLane(client, lane)).orders)))
-  for (const stream of wants('stream') ? await listStreamNames(client).catch(rethrowAs({})) : []) {
-    found.push(await unlessSilent('stream', stream, async () => keptBy('stream', stream, (await queryStream(client, stream))?.orders)))
-  }
-  for (const receiver of wants('receiver') ? await listNotifiers(client).catch(rethrowAs({})) : []) {
-    const read = async () => keptBy('receiver', receiver, (await readNotifier(client, receiver))?.orders)
-    found.push(await unlessSilent('receiver', receiver, read))
-  }
-  if (wants('transfer')) found.push(...(await ofTransfers(client)))
-  if (wants('operator transaction')) found.push(...(await ofOperators(client, since)))
+  for (const subject of orderSubjects) if (of.includes(subject)) found.push(...(await readers[subject]().catch(rethrowAs({}))))
   return found
 }
 
-async function ofSettings(client: TemporalClient): Promise<KeptOrders> {
-  const { audit } = await readSettings(client)
-  const orders = audit.map(({ by, reason, at, order }) => ({ kind: order.kind, by, reason, at, order }))
-  return { subject: 'settings', id: 'settings', orders, isFull: audit.length >= keptSettings }
-}
-
 /** A silent workflow must not hide the others. */
-async function unlessSilent(subject: KeptOrders['subject'], id: string, read: () => Promise<KeptOrders>): Promise<KeptOrders> {
-  try {
-    return await read()
-  } catch (error) {
-    if (isForAll(error)) throw fromTemporal(error, {}, { id })
-    return unreadOf(subject, id)
+async function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
+  const found: KeptOrders[] = []
+  for (const id of ids) {
+    try {
+      found.push(keptBy(subject, id, await read(id)))
+    } catch (error) {
+      found.push(unreadOf(subject, id, error))
+    }
   }
+  return found
 }
 
-function unreadOf(subject: KeptOrders['subject'], id: string): KeptOrders {
+/** Throws errors that concern all. */
+function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {
+  if (isForAll(error)) throw fromTemporal(error, {}, { id })
   return { subject, id, orders: [], isFull: false, unread: true }
 }
 
-function keptBy(subject: 'lane' | 'stream' | 'receiver' | 'transfer', id: string, orders: readonly GivenOrder[] = []): KeptOrders {
-  return { subject, id, orders, isFull: orders.length >= kept }
+function keptBy(subject: Subject, id: string, { orders = [] }: NonNullable<Kept> = {}): KeptOrders {
+  return { subject, id, orders, isFull: orders.length >= (subject === 'settings' ? keptSettings : kept) }
+}
+
+async function ofSettings(client: TemporalClient): Promise<Kept> {
+  const { audit } = await readSettings(client)
+  return { orders: audit.map(({ by, reason, at, order }) => ({ kind: order.kind, by, reason, at, order })) }
 }
 
 /** The archive has the ended ones. */
 async function ofTransfers(client: TemporalClient): Promise<KeptOrders[]> {
   const ask = (id: string, runId: string): Promise<TransferStatus> => client.workflow.getHandle(id, runId).query(statusQuery)
-  const { found, unread } = await each(client, transfersWith({}, running), ask)
-  const answered = found.flatMap(({ id, status: { orders } }) =>
-    Array.isArray(orders) && orders.length > 0 ? [keptBy('transfer', id, orders as readonly GivenOrder[])] : [],
+  const found = await ofRuns(client, 'transfer', transfersWith({}, running), ask, ({ orders }, id) =>
+    keptBy('transfer', id, { orders: Array.isArray(orders) ? (orders as readonly GivenOrder[]) : [] }),
   )
-  return [...answered, ...unread.map((id) => unreadOf('transfer', id))]
+  return found.filter(({ orders, unread }) => orders.length > 0 || unread)
 }
 
 async function ofOperators(client: TemporalClient, since: number): Promise<KeptOrders[]> {
   const ended = `ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'`
-  const { found, unread } = await each(
-    client,
-    `WorkflowType = 'operatorTransaction' AND (${running} OR (${ended}))`,
-    (id, runId, isOver) => {
-      const handle = client.workflow.getHandle(id, runId, { followRuns: false })
-      return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
-    },
-  )
-  const answered = found.map(({ id, startedAt, status }): KeptOrders => {
+  const query = `WorkflowType = 'operatorTransaction' AND (${running} OR (${ended}))`
+  const ask = (id: string, runId: string, isOver: boolean) => {
+    const handle = client.workflow.getHandle(id, runId, { followRuns: false })
+    return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
+  }
+  return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
     // Anyone who reaches Temporal can start a run whose result is no status.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }
     const facts = orderFacts({ lane, to, valueWei, data })
     const cancel = cancelledBy ? [{ kind: 'cancel', ...cancelledBy, at }] : []
-    return {
-      subject: 'operator transaction',
-      id,
-      orders: [{ kind: 'send', by, reason, at, ...facts }, ...cancel],
-      isFull: false,
-    }
+    return { subject: 'operator transaction', id, orders: [{ kind: 'send', by, reason, at, ...facts }, ...cancel], isFull: false }
   })
-  return [...answered, ...unread.map((id) => unreadOf('operator transaction', id))]
 }
 
 /** Leaves out runs that ended meanwhile. */
-async function each<Status extends object>(
+async function ofRuns<Status extends object>(
   client: TemporalClient,
+  subject: Subject,
   query: string,
   ask: (id: string, runId: string, isOver: boolean) => Promise<Status>,
-) {
-  const runs = await listWorkflows(client, query, { pageTimeoutMs: timeoutMs }).catch(rethrowAs({}))
+  toKept: (status: Status, id: string, startedAt: number) => KeptOrders,
+): Promise<KeptOrders[]> {
+  const runs = await listWorkflows(client, query, { pageTimeoutMs: timeoutMs })
   const end = Date.now() + askedMs
-  const found: { id: string; startedAt: number; status: Status }[] = []
-  const unread: string[] = []
-  await mapLimited(runs, atOnce, async ({ workflowId: id, runId, status: { name }, startTime }) => {
+  const found = await mapLimited(runs, atOnce, async ({ workflowId: id, runId, status: { name }, startTime }) => {
     try {
       const status: unknown = Date.now() < end && (await within(client, timeoutMs, () => ask(id, runId, name === 'COMPLETED')))
-      if (typeof status === 'object' && status !== null) found.push({ id, startedAt: startTime.getTime(), status: status as Status })
-      else unread.push(id)
+      if (typeof status !== 'object' || status === null) return [unreadOf(subject, id)]
+      return [toKept(status as Status, id, startTime.getTime())]
     } catch (error) {
-      if (isForAll(error)) throw fromTemporal(error, {}, { id })
-      if (!isGone(error)) unread.push(id)
+      return isGone(error) ? [] : [unreadOf(subject, id, error)]
     }
   })
-  return { found, unread }
+  return found.flat()
 }

@@ -7,14 +7,7 @@ import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 
-export interface AuditRow {
-  readonly chain: ChainName
-  readonly workflowId: string
-  readonly execution: string
-  /** ISO 8601. */
-  readonly startedAt: string
-  readonly report?: AuditReport
-}
+export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 
 /** The run keeps both in memo and summary. */
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
@@ -81,13 +74,13 @@ function startByHand(client: TemporalClient, input: AuditInput, { by, reason }: 
 }
 
 /** Newest first. Throws TEMPORAL_UNAVAILABLE. */
-export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
-  const newest = async (chain: ChainName): Promise<AuditRow[]> => {
+export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number) {
+  const newest = async (chain: ChainName) => {
     const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)
-    const toRow = async ({ workflowId, runId, status, startTime }: WorkflowExecutionInfo): Promise<AuditRow> => {
-      const row = { chain, workflowId, execution: status.name, startedAt: startTime.toISOString() }
-      if (status.name !== 'COMPLETED') return row
-      return { ...row, report: (await client.workflow.getHandle(workflowId, runId).result()) as AuditReport }
+    const toRow = async ({ workflowId, runId, status, startTime }: WorkflowExecutionInfo) => {
+      const result = () => client.workflow.getHandle(workflowId, runId).result() as Promise<AuditReport>
+      const report = status.name === 'COMPLETED' ? await result() : undefined
+      return { chain, workflowId, execution: status.name, startedAt: startTime.toISOString(), report }
     }
     return Promise.all(runs.toSorted(newestFirst).slice(0, perChain).map(toRow))
   }

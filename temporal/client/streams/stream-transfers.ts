@@ -1,4 +1,5 @@
 import type { BridgeName, ChainName, Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
+import { groupBy } from '../../../domain/group-by.ts'
 import { searchAttributes, transferIdParts } from '../../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
@@ -38,14 +39,13 @@ export function longWaiting(client: TemporalClient, of: StreamOfTransfers, start
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-export interface ParkedPage {
-  readonly listed: readonly ListedTransfer[]
-  /** Of the next page, ms since the epoch. Absent: this is the last page. */
-  readonly before?: number
-}
-
-/** The newest run first; `before`: only runs that began before then, ms since the epoch. */
-export async function parkedPage(client: TemporalClient, of: StreamOfTransfers, most: number, before?: number): Promise<ParkedPage> {
+/** The newest run first; only runs that began before `before`, ms since the epoch. Without `before` it is the last page. */
+export async function parkedPage(
+  client: TemporalClient,
+  of: StreamOfTransfers,
+  most: number,
+  before?: number,
+): Promise<{ readonly listed: readonly ListedTransfer[]; readonly before?: number }> {
   const older = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`
   const runs = await listWorkflows(client, queryOf(of, `${parked}${older}`), { most })
   const oldest = runs.at(-1)?.startTime.getTime()
@@ -82,13 +82,7 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
 
 /** Strangers may have started further runs under a number. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
-  const runs = new Map<string, ListedTransfer[]>()
-  for (const one of listed) {
-    const others = runs.get(one.number)
-    if (others) others.push(one)
-    else runs.set(one.number, [one])
-  }
-  return runs
+  return groupBy(listed, ({ number }) => number)
 }
 
 async function list(client: TemporalClient, of: StreamOfTransfers, which: string): Promise<ListedTransfer[]> {

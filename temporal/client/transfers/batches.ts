@@ -96,7 +96,8 @@ export async function carriedByBatches(
   for (const id of known.keys()) if (!present.has(id)) known.delete(id)
   const carried: CarriedWorkflows[] = []
   for (const { id, nonce } of entries) {
-    const workflows = known.get(id) ?? (await workflowsIn(client, id))
+    const status = known.has(id) ? undefined : await queryBatch(client, id).catch(ifGone(undefined))
+    const workflows = known.get(id) ?? (status && new Set(status.members.map(workflowOf)))
     if (!workflows) continue
     known.set(id, workflows)
     carried.push({ nonce, workflows })
@@ -104,43 +105,26 @@ export async function carriedByBatches(
   return carried
 }
 
-async function workflowsIn(client: TemporalClient, batch: string): Promise<ReadonlySet<string> | undefined> {
-  const status = await queryBatch(client, batch).catch(ifGone(undefined))
-  return status && new Set(status.members.map(workflowOf))
-}
-
-export interface BatchRow {
-  readonly batch: string
-  /** ISO 8601. */
-  readonly startedAt: string
-  readonly members: number
-  /** `underway` or how it ended. `no answer`, or Temporal's status, if the workflow does not answer. */
-  readonly state: string
-  readonly nonce: number | undefined
-  readonly txHash: string | undefined
-  readonly detail: string | undefined
-  /** Intents. Undefined if the workflow does not answer. */
-  readonly transfers: readonly string[] | undefined
-}
-
 /** Newest first: all that run, and `closed` ended ones. Throws TEMPORAL_UNAVAILABLE. */
-export async function listBatches(client: TemporalClient, lane: LaneId, closed: number): Promise<BatchRow[]> {
+export async function listBatches(client: TemporalClient, lane: LaneId, closed: number) {
   // A ledger that does not answer must not hide the batches.
   const entries = await readLane(client, lane).then(
     (state) => Object.values(state.entries),
     () => [],
   )
   const rows = await listLaneWorkflows(client, lane, 'batch', closed, batchStatusQuery)
-  return rows.map(({ id: batch, execution, startedAt, memo, status }): BatchRow => {
+  return rows.map(({ id: batch, execution, startedAt, memo, status }) => {
     const granted = entries.find(({ owner }) => owner && workflowOf(owner.intentId) === batch)?.nonce
     return {
       batch,
       startedAt,
       members: (status?.members ?? membersOf(memo)).length,
+      /** `underway` or how it ended. `no answer`, or Temporal's status, if the workflow does not answer. */
       state: status?.state ?? (execution === 'RUNNING' ? 'no answer' : execution.toLowerCase()),
       nonce: status && 'nonce' in status ? status.nonce : granted,
       txHash: status && 'txHash' in status ? status.txHash : undefined,
       detail: status?.detail,
+      /** Intents. Undefined if the workflow does not answer. */
       transfers: status?.members,
     }
   })

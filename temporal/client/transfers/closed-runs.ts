@@ -77,7 +77,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
         ? [{ workflowId, runId, execution: status.name, startedAt: startTime.toISOString(), closedAt: closeTime.toISOString() }]
         : [],
     )
-    .toSorted((a, b) => compare(`${a.closedAt} ${a.runId}`, `${b.closedAt} ${b.runId}`))
+    .toSorted((a, b) => (`${a.closedAt} ${a.runId}` < `${b.closedAt} ${b.runId}` ? -1 : 1))
 }
 
 /** Undefined: deleted by the server. Throws TEMPORAL_UNAVAILABLE and the like, nothing for unreadable content. */
@@ -116,8 +116,4 @@ function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?:
 /** Throws TEMPORAL_UNAVAILABLE and the like. */
 export function retentionHours(client: TemporalClient): Promise<number> {
   return within(client, timeoutMs, () => readRetentionHours(client, client.options.namespace)).catch(rethrowAs({}))
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,20 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { quoted, transfersWith } from './transfer-queries.ts'
 
-export interface MessagePlace {
-  readonly bridge: string
-  readonly sourceId: string
-  /** 64 lower-case hex digits. */
-  readonly emitter: string
-  /** u64, decimal. */
-  readonly sequence: string
-}
+export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
 
-export interface KnownPlaces {
+interface KnownPlaces {
   /** Its name, and its number in a protocol. Absent: only the given one. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
   /** The messages of a source transaction (lower case, with 0x). */
@@ -72,7 +66,8 @@ function finders(client: TemporalClient, given: string, known: KnownPlaces): (()
       () => withConditions(client, `TxHash = ${quoted(`0x${digits}`)}`),
       async () => {
         const places = (await known.placesOf?.(`0x${digits}`)) ?? []
-        return (await Promise.all(places.map((place) => atPlace(client, place)))).flat()
+        const starts = places.map(({ bridge, sourceId, emitter, sequence }) => [bridge, sourceId, emitter, sequence, ''].join(':'))
+        return (await Promise.all(starts.map((start) => beginningWith(client, start)))).flat()
       },
       () => scan(client, ({ last }) => last === digits.slice(0, 16)),
     ]
@@ -108,10 +103,6 @@ async function ofPlace(client: TemporalClient, given: string, { sourceIds }: Kno
   return scan(client, (parts) => parts.sequence === sequence, names)
 }
 
-function atPlace(client: TemporalClient, { bridge, sourceId, emitter, sequence }: MessagePlace): Promise<readonly string[]> {
-  return beginningWith(client, [bridge, sourceId, emitter, sequence, ''].join(':'))
-}
-
 /** One page: two matches are ambiguous. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
@@ -123,13 +114,8 @@ async function withConditions(client: TemporalClient, ...conditions: readonly st
   return runs.map(({ workflowId }) => workflowId)
 }
 
-/** See `transferId`. */
-interface IdParts {
-  readonly sourceId: string
-  readonly emitter: string
-  readonly sequence: string
-  readonly last: string
-}
+/** See `transferId`; `last`: digits of the digest. */
+type IdParts = Omit<MessagePlace, 'bridge'> & { readonly last: string }
 
 async function scan(
   client: TemporalClient,
@@ -147,13 +133,8 @@ async function scan(
   return found
 }
 
-interface Page {
-  readonly ids: readonly string[]
-  readonly next: Uint8Array | undefined
-}
-
 /** Pages by client and query. */
-const listsOf = new WeakMap<TemporalClient, LRUCache<string, Promise<Page>[]>>()
+const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof readPage>[]>>()
 
 /** An id that was started again comes once per run. Throws TEMPORAL_UNAVAILABLE. */
 async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
@@ -175,7 +156,7 @@ async function* recentIds(client: TemporalClient, conditions: readonly string[])
   }
 }
 
-async function readPage(client: TemporalClient, query: string, token: Uint8Array | undefined): Promise<Page> {
+async function readPage(client: TemporalClient, query: string, token: Uint8Array | undefined) {
   const { runs, next } = await within(client, timeoutMs, () => listPage(client, { query, pageSize, token }))
   return { ids: runs.map(({ workflowId }) => workflowId), next }
 }

@@ -50,25 +50,21 @@ export interface TransferFilter {
   readonly startedAfter?: number | undefined
 }
 
-export interface TransferPage {
-  /** Newest first, open before closed. A short page may have more to come. */
-  readonly transfers: readonly TransferRow[]
-  /** Absent: this is the last page. */
-  readonly next?: string
-}
-
 const serverTimeoutMs = 10_000
 /** Pages without a match that one call skips. */
 const emptyPages = 5
 /** ISO 8601. After a continue-as-new the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 
-/** Throws INPUT_INVALID (a cursor of another filter, or an invalid one), TEMPORAL_UNAVAILABLE. */
+/**
+ * Newest first, open before closed. A short page may have more to come; without `next` it is the last. Throws
+ * INPUT_INVALID (a cursor of another filter, or an invalid one), TEMPORAL_UNAVAILABLE.
+ */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-): Promise<TransferPage> {
+): Promise<{ readonly transfers: readonly TransferRow[]; readonly next?: string }> {
   if (isEmpty(filter)) return { transfers: [] }
   const query = queryOf(filter)
   const mark = markOf(filter)
@@ -81,7 +77,7 @@ export async function listTransferPage(
     )
     const transfers = distinct(page.runs.map(toRow).filter((row) => isOfAge(row, filter)))
     token = page.next
-    const next = token && { next: toCursor(mark, token) }
+    const next = token && { next: `${mark}${Buffer.from(token).toString('base64url')}` }
     if (transfers.length > 0 || !token || pages >= emptyPages) return { transfers, ...next }
   }
 }
@@ -155,27 +151,17 @@ function queryOf(filter: TransferFilter): string {
   const { states, execution, code, bridge, chain, sourceChain, targetChain, lanes, ids, txHash, startedAfter, startedBefore } = filter
   const values = { Bridge: bridge, SourceChain: sourceChain, TargetChain: targetChain, TxHash: txHash }
   const conditions = [
-    execution === undefined ? `ExecutionStatus != 'ContinuedAsNew'` : executions[execution],
+    execution === undefined ? `ExecutionStatus != 'ContinuedAsNew'` : { open: running, closed, undone }[execution],
     ...(states ? [inStates(states)] : []),
     ...(code === undefined ? [] : [`PortageCode = ${quoted(code)}`]),
     ...fromOrTo(chain),
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    ...(startedBefore === undefined ? [] : [beganBefore(startedBefore)]),
+    // Only the memo has a continued transfer's start, so the server filters just runs with an outcome.
+    ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
-}
-
-const executions = {
-  open: running,
-  closed,
-  undone,
-} as const
-
-/** Only the memo has a continued transfer's start, so the server filters just runs with an outcome. */
-function beganBefore(ms: number): string {
-  return `(StartTime < '${new Date(ms).toISOString()}' OR ExecutionStatus != 'Completed')`
 }
 
 /** The last state of a terminated transfer does not count. */
@@ -184,10 +170,6 @@ function inStates(states: readonly TransferState[]): string {
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
   const open = states.filter((state) => !isOutcome(state))
   return `(${[...among(open, running), ...among(states.filter(isOutcome), `ExecutionStatus = 'Completed'`)].join(' OR ')})`
-}
-
-function toCursor(mark: string, token: Uint8Array): string {
-  return `${mark}${Buffer.from(token).toString('base64url')}`
 }
 
 function fromCursor(mark: string, cursor: string): Uint8Array {

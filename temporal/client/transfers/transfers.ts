@@ -1,18 +1,14 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { roundOf, workflowOf } from '../../../domain/lane/lane.ts'
+import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import { type Order, portageItself } from '../../../domain/order.ts'
-import {
-  mip61Of,
-  type Mip61State,
-  type BridgeName,
-  type ChainName,
-  type Transfer,
-  type TransferState,
-} from '../../../domain/transfer/transfer.ts'
+import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
+import { mip61Of, type Mip61State, type BridgeName, type ChainName, type Transfer } from '../../../domain/transfer/transfer.ts'
 import { adoptSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { checkedOrder } from '../calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from '../connection/errors.ts'
+import { readLane } from '../lanes/lanes.ts'
 import { readableTransfer, storedTransfer } from './start-transfer.ts'
 import { stateOf, type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
@@ -25,22 +21,20 @@ export type TransferReport =
 /** ms. After it the report is partial. */
 const queryTimeoutMs = 5_000
 const serverTimeoutMs = 10_000
+const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
 
 /** Open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function readTransfer(client: TemporalClient, id: string): Promise<TransferReport> {
   const handle = client.workflow.getHandle(id)
-  let info: Omit<WorkflowExecutionInfo, 'raw'>
-  try {
-    info = await within(client, serverTimeoutMs, () => handle.describe())
-    if (info.type !== 'transfer') throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
-    if (info.status.name === 'COMPLETED')
-      return toReport(await within(client, serverTimeoutMs, () => handle.result() as Promise<TransferStatus>), info.status.name)
-  } catch (error) {
-    throw fromTemporal(error, { gone: 'TRANSFER_NOT_FOUND' }, { transfer: id })
+  const info = await describe(client, id)
+  const { name } = info.status
+  if (name === 'COMPLETED') {
+    const result = () => handle.result() as Promise<TransferStatus>
+    return toReport(await within(client, serverTimeoutMs, result).catch(rethrowAs(codes, { transfer: id })), name)
   }
   if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
   try {
-    return toReport(await within(client, queryTimeoutMs, () => handle.query(statusQuery)), info.status.name)
+    return toReport(await within(client, queryTimeoutMs, () => handle.query(statusQuery)), name)
   } catch (error) {
     if (isQueryRefused(error)) throw error
     return { ...toRow(info), partial: 'no worker of the target chain answered' }
@@ -49,16 +43,35 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
 
 /** Without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
-  const info = await within(client, serverTimeoutMs, () => client.workflow.getHandle(id).describe()).catch(
-    rethrowAs({ gone: 'TRANSFER_NOT_FOUND' }, { transfer: id }),
-  )
-  if (info.type !== 'transfer') throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
-  return toRow(info)
+  return toRow(await describe(client, id))
+}
+
+async function describe(client: TemporalClient, transfer: string) {
+  const ask = () => client.workflow.getHandle(transfer).describe()
+  const info = await within(client, serverTimeoutMs, ask).catch(rethrowAs(codes, { transfer }))
+  if (info.type !== 'transfer') throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer } })
+  return info
 }
 
 function toReport(status: TransferStatus, execution: string): TransferReport {
   const { transfer, state, code } = status
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
+}
+
+/** Oldest first; while it runs, also those of the lane's ledger. A silent ledger adds nothing. Never throws. */
+export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
+  const { id, lane, state, transactions = [] } = status
+  if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
+  const ledger = await readLane(client, lane).catch(() => undefined)
+  const entries = ledger ? Object.values(unpaged(ledger).entries) : []
+  const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
+    if (!owner || workflowOf(owner.intentId) !== id) return []
+    // The ledger appends attempts: the last ones lack a known hash.
+    const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
+    const round = roundOf(owner.intentId)
+    return attempts.slice(known).map(({ kind, maxFee, tip }) => ({ lane, nonce, round, kind, maxFee, tip, fate: 'pending' }))
+  })
+  return [...transactions, ...added]
 }
 
 /** For a gate. False: it has ended. */
@@ -77,7 +90,7 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 }
 
 /** Before it has a transaction or an outcome. */
-const looking: readonly (TransferState | undefined)[] = ['admitting', 'waiting', 'parked']
+const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
  * Gives a well-signed copy to a transfer that waits or is parked because its message has outdated signers. No other

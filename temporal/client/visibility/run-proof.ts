@@ -33,8 +33,11 @@ export async function proofOf(
   const isDelivered =
     type === 'transfer' && status.name === 'COMPLETED' && typedSearchAttributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || typedSearchAttributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
-  const ended = await readClosedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED' })
-  return ended ? proofIn(ended, id) : 'unread'
+  return proofIn(await readClosedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED' }), (ended) => {
+    const { state } = Object(ended.result) as Partial<TransferStatus>
+    const { digest, ...transfer } = Object(ended.transfer) as Partial<Transfer>
+    return state === 'delivered' && typeof digest === 'string' && transferId({ ...(transfer as Transfer), digest }) === id
+  })
 }
 
 /** The result of a record equals its input. */
@@ -42,27 +45,19 @@ async function recordProof(client: TemporalClient, { transfer, run }: Reversal):
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, timeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
   if (!described) return 'unread'
-  const { runId } = described
-  const ended = await readClosedRun(client, { workflowId, runId, execution: 'COMPLETED' })
-  if (!ended) return 'unread'
-  if (ended.unreadable) return isRefused(ended) ? 'foreign' : 'unread'
-  const said = Object(ended.result) as Partial<Reversal>
-  return said.transfer === transfer && said.run === run ? 'same' : 'foreign'
+  return proofIn(await readClosedRun(client, { workflowId, runId: described.runId, execution: 'COMPLETED' }), ({ result }) => {
+    const said = Object(result) as Partial<Reversal>
+    return said.transfer === transfer && said.run === run
+  })
 }
 
-function proofIn(ended: ClosedTransfer, id: string): RunProof {
-  if (ended.unreadable) return isRefused(ended) ? 'foreign' : 'unread'
-  const { state } = Object(ended.result) as Partial<TransferStatus>
-  const { digest, ...transfer } = Object(ended.transfer) as Partial<Transfer>
-  const isOfId = typeof digest === 'string' && transferId({ ...(transfer as Transfer), digest }) === id
-  return state === 'delivered' && isOfId ? 'same' : 'foreign'
+function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTransfer) => boolean): RunProof {
+  if (!ended) return 'unread'
+  if (ended.unreadable) return isOfNoKey(ended.unreadable) ? 'foreign' : 'unread'
+  return isAsListed(ended) ? 'same' : 'foreign'
 }
 
 /** Nobody without a key can write a readable payload. */
-function isRefused({ unreadable }: ClosedTransfer): boolean {
-  return unreadable !== undefined && isOfNoKey(unreadable)
-}
-
 function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }
