@@ -8,7 +8,7 @@ import { redactUrl } from '../../observability/redact.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { listNotified, type NotifiedPeriod, type NotifiedTransfer, wantedEnds } from '../../temporal/client/settings/notified-transfers.ts'
+import { listNotified, type NotifiedPeriod, type NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { countNotifierOrders } from '../../temporal/client/settings/notifiers.ts'
 import type { ConditionReader } from './condition-reader.ts'
 import { conditionNotification, proofsOf, transferNotification, withProvable } from './events.ts'
@@ -185,7 +185,7 @@ export class NotifyRound {
   }
 
   /** Undefined: not all could be sent or kept. @param onlyNew skips runs notified before */
-  async #notifyPeriod(period: Pick<NotifiedPeriod, 'from' | 'to'>, onlyNew: boolean): Promise<number | undefined> {
+  async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
     const flush = async (): Promise<boolean> => {
@@ -263,14 +263,13 @@ export class NotifyRound {
     } while (Date.now() < this.#until)
   }
 
-  async #isEmpty(period: Pick<NotifiedPeriod, 'from' | 'to'>): Promise<boolean> {
+  async #isEmpty(period: NotifiedPeriod): Promise<boolean> {
     const first = await this.#listed(period).next()
     return first.done === true
   }
 
-  #listed(period: Pick<NotifiedPeriod, 'from' | 'to'>) {
-    const { filter } = this.#receiver
-    return listNotified(this.#deps.client, filter, { ...wantedEnds(filter), ...period })
+  #listed(period: NotifiedPeriod) {
+    return listNotified(this.#deps.client, this.#receiver.filter, period)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Intent, LaneId } from '../../domain/lane/lane.ts'
-import type { AttemptRecord } from './transfer-steps.ts'
+import type { AttemptRecord, Landed } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of `operatorTransaction`: one intent of an operator, or of the lane itself, through the lane's ledger. */
@@ -34,8 +34,10 @@ export interface Held {
   tried: SignedHash[]
 }
 
+type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'gasPaid'>
+
 /** Answer of the query `status`, and result. */
-export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'> {
+export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'>, Partial<Mined> {
   /**
    * `done`, `reverted`: in a final block. `impossible`: its simulation reverts. `refused`: no retry heals the error,
    * and no process sent it. `lost`: its nonce is used up and the nodes do not show by what. It is not sent again by
@@ -46,12 +48,6 @@ export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput
   /** ms since the epoch. */
   orderedAt: number
   cancelledBy?: Order
-  nonce?: number
-  txHash?: string
-  blockHeight?: number
-  blockHash?: string
-  /** wei, decimal. */
-  gasPaid?: string
 }
 
 export interface OperatorTransactionSteps {
@@ -74,7 +70,7 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
 }
 
 export type SendOperatorTransactionResult =
-  | { kind: 'final'; nonce: number; ok: boolean; txHash: string; blockHeight: number; blockHash: string; gasPaid: string }
+  | ({ kind: 'final'; ok: boolean } & Mined)
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }

@@ -18,7 +18,7 @@ const unreadableCodes = [2, 3, 13]
 /** gRPC: NOT_FOUND. */
 const notFoundCode = 5
 /** gRPC: UNAVAILABLE. */
-const unavailableCodes = [14]
+const unavailable = 14
 
 /** gRPC: PERMISSION_DENIED and UNAUTHENTICATED. */
 const refusals: ReadonlyMap<number, ErrorCode> = new Map([
@@ -31,9 +31,13 @@ function serverWord(error: unknown): unknown {
   return error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error
 }
 
-export function refusalCode(error: unknown): ErrorCode | undefined {
+function grpcCode(error: unknown): number | undefined {
   const cause = serverWord(error)
-  return isGrpcServiceError(cause) ? refusals.get(cause.code) : undefined
+  return isGrpcServiceError(cause) ? cause.code : undefined
+}
+
+export function refusalCode(error: unknown): ErrorCode | undefined {
+  return refusals.get(grpcCode(error) ?? 0)
 }
 
 /** No workflow with this id takes signals: it was never started, has ended, or Temporal was wiped. */
@@ -43,8 +47,8 @@ export function isGone(error: unknown): boolean {
 
 /** False where only the worker does not answer. */
 export function isUnavailable(error: unknown): boolean {
-  const cause = serverWord(error)
-  return isGrpcServiceError(cause) && !withoutWorkerCodes.includes(cause.code)
+  const code = grpcCode(error)
+  return code !== undefined && !withoutWorkerCodes.includes(code)
 }
 
 export function isAlreadyStarted(error: unknown): boolean {
@@ -68,8 +72,7 @@ function namesMissingNamespace(error: unknown): boolean {
 }
 
 export function isRefusedArgument(error: unknown): boolean {
-  const cause = serverWord(error)
-  return isGrpcServiceError(cause) && unreadableCodes.includes(cause.code)
+  return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
 /** Like `isGone`, for calls outside the SDK's methods. */
@@ -80,8 +83,7 @@ export function isMissing(error: unknown): boolean {
 /** Every call fails. False: another workflow may answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
-  const inner = serverWord(cause)
-  return refusalCode(cause) !== undefined || (isGrpcServiceError(inner) && unavailableCodes.includes(inner.code))
+  return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable
 }
 
 /** False: a history or a worker's answer is unreadable. */

@@ -1,3 +1,4 @@
+import type { QueryDefinition, WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
 import { laneAddress, type LaneId, type LaneState } from '../../../domain/lane/lane.ts'
@@ -5,9 +6,10 @@ import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../../domain/lane/messages.ts'
 import { applyUpdate, type LaneInput, type LaneMode, laneStatusQuery } from '../../contracts/lane.ts'
 import { laneWorkflowId } from '../../contracts/names.ts'
-import { type TemporalClient, within } from '../connection/client.ts'
+import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isGone, rethrowAs } from '../connection/errors.ts'
 import { checkedOrder, orderTimeoutMs, queryOrWake, updateOrStart } from '../calls/workflow-calls.ts'
+import { running } from '../transfers/transfer-queries.ts'
 import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
@@ -81,4 +83,38 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   const [answer] = answers
   if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { lane } })
   return view
+}
+
+export interface LaneWorkflow<Status> {
+  readonly id: string
+  /** Temporal's: RUNNING, FAILED and so on. */
+  readonly execution: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly memo: Readonly<Record<string, unknown>> | undefined
+  /** Undefined: it failed, or no worker of the queue `ledger` answers. */
+  readonly status: Status | undefined
+}
+
+/** Running ones and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
+export function listLaneWorkflows<Status>(
+  client: TemporalClient,
+  lane: LaneId,
+  type: 'batch' | 'operatorTransaction',
+  closed: number,
+  statusQuery: QueryDefinition<Status>,
+): Promise<LaneWorkflow<Status>[]> {
+  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.includes(`:${lane}:`)
+  const list = (condition: string, most?: number) => listWorkflows(client, `WorkflowType = '${type}' AND ${condition}`, { most, isWanted })
+  const read = async ({ workflowId: id, runId, status: execution, startTime, memo }: WorkflowExecutionInfo) => {
+    const handle = client.workflow.getHandle(id, runId)
+    const ask = () => (execution.name === 'COMPLETED' ? (handle.result() as Promise<Status>) : handle.query(statusQuery))
+    // A silent workflow must not hide the others.
+    const status = await within(client, queryTimeoutMs, ask).catch(() => undefined)
+    return { id, execution: execution.name, startedAt: startTime.toISOString(), memo, status }
+  }
+  return within(client, orderTimeoutMs, async () => {
+    const ended = closed > 0 ? await list(`ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`, closed) : []
+    return Promise.all([...(await list(running)), ...ended].toSorted(newestFirst).map(read))
+  }).catch(rethrowAs({}, { lane }))
 }

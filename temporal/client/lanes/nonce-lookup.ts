@@ -1,7 +1,7 @@
 import { workflowOf, type Entry, type LaneId } from '../../../domain/lane/lane.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
-import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
 import { batchPrefix } from '../../contracts/names.ts'
+import type { TransferStatus } from '../../contracts/transfer.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone } from '../connection/errors.ts'
 import { queryBatch } from '../transfers/batches.ts'
@@ -14,11 +14,7 @@ const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
 
 /** Operator transactions and batches keep only the transaction in a block. */
-interface OwnerStatus {
-  readonly transactions?: readonly TransferTransaction[]
-  readonly nonce?: number
-  readonly txHash?: string
-}
+type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
 /** Newest hash of each nonce, from its owner: the ledger keeps none. A fresh one may be missing. Never throws. */
 export async function hashesOfNonces(

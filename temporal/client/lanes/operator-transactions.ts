@@ -16,7 +16,7 @@ import { type LaneId, workflowOf } from '../../../domain/lane/lane.ts'
 import { checkedOrder, startUnlessTaken } from '../calls/workflow-calls.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isGone, rethrowAs } from '../connection/errors.ts'
-import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
+import { type LaneWorkflow, listLaneWorkflows } from './lanes.ts'
 
 const recordMs = 10_000
 const queryMs = 5_000

@@ -20,8 +20,6 @@ export interface NotifiedTransfer extends Pick<TransferRow, 'bridge' | 'sourceCh
 }
 
 export interface NotifiedPeriod {
-  readonly delivered: boolean
-  readonly reversed: boolean
   /** ms since the epoch, inclusive. */
   readonly from: number
   /** ms since the epoch, exclusive. Absent: now. */
@@ -54,19 +52,17 @@ export async function* listNotified(
 
 /** Those that closed at `from` or later, ms since the epoch. */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
-  const query = closedQuery(filter, { ...wantedEnds(filter), from })
+  const query = closedQuery(filter, { from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
 }
 
-export function wantedEnds(filter: NotificationFilter): Pick<NotifiedPeriod, 'delivered' | 'reversed'> {
-  return { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
-}
-
-/** Undefined: the filter wants neither. */
-function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to }: NotifiedPeriod): string | undefined {
+/** Undefined: the filter wants neither deliveries nor reversals. */
+function closedQuery(filter: NotificationFilter, { from, to }: NotifiedPeriod): string | undefined {
   const kinds = [
-    ...(delivered ? [`(${transfersWith({ TransferState: 'delivered' }, `ExecutionStatus = 'Completed'`)})`] : []),
-    ...(reversed ? [`(WorkflowType = 'reversal' AND ExecutionStatus = 'Completed')`] : []),
+    ...(wantsType(filter, 'transfer.delivered')
+      ? [`(${transfersWith({ TransferState: 'delivered' }, `ExecutionStatus = 'Completed'`)})`]
+      : []),
+    ...(wantsType(filter, 'transfer.reversed') ? [`(WorkflowType = 'reversal' AND ExecutionStatus = 'Completed')`] : []),
   ]
   if (kinds.length === 0) return undefined
   const until = to === undefined ? [] : [`CloseTime < '${new Date(to).toISOString()}'`]

@@ -12,8 +12,7 @@ import {
 import { batchPrefix, ledgerQueue } from '../../contracts/names.ts'
 import type { TemporalClient } from '../connection/client.ts'
 import { ifGone } from '../connection/errors.ts'
-import { listLaneWorkflows } from '../lanes/lane-workflows.ts'
-import { queryLane, readLane } from '../lanes/lanes.ts'
+import { listLaneWorkflows, queryLane, readLane } from '../lanes/lanes.ts'
 import { unreadableCode } from '../visibility/memos.ts'
 import { queryOrWake } from '../calls/workflow-calls.ts'
 

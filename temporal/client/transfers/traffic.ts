@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
-import { type Traffic, trafficOf, type TransferTraffic, trafficWindow } from '../../../domain/transfer/traffic.ts'
+import { trafficOf, type TransferTraffic, trafficWindow } from '../../../domain/transfer/traffic.ts'
 import type { TemporalClient } from '../connection/client.ts'
 import { keptRead } from '../../../runtime/shared-read.ts'
 import { lateMs, listOpenAndEnded, mostListed } from './transfer-changes.ts'
@@ -13,20 +13,8 @@ const mostKept = 50_000
 /** All callers share a reading for this time, ms. */
 const everyMs = 4_000
 
-export interface TrafficReport extends Traffic {
-  /** ISO 8601. */
-  readonly asOf: string
-  readonly minutes: TrafficMinutes
-  readonly stepMs: number
-  readonly open: number
-  /** `open` and the routes cover only the newest. */
-  readonly isOpenCut: boolean
-  /** ISO 8601: earlier ends are not counted. Absent: the window is complete. */
-  readonly endedSince?: string
-}
-
 /** All callers share a reading; each ended transfer is read once. Throws TEMPORAL_UNAVAILABLE. */
-export function createTrafficReader(client: TemporalClient): { read(minutes: TrafficMinutes): Promise<TrafficReport> } {
+export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {
     const at = Date.now()
@@ -37,12 +25,14 @@ export function createTrafficReader(client: TemporalClient): { read(minutes: Tra
   const reading = keptRead(readLists, { fromAnswer: (answer) => (answer ? answer.at + everyMs - Date.now() : 0) })
 
   return {
-    async read(minutes) {
+    /** `asOf`, `endedSince`: ISO 8601. `isOpenCut`: only the newest open ones are listed. */
+    async read(minutes: TrafficMinutes) {
       const { at, open, isOpenCut } = await reading()
       const window = trafficWindow(minutes, at)
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
+        // Earlier ends are not counted. Absent: the window is complete.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }

@@ -25,19 +25,15 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** Open states count only running transfers: a terminated one keeps its last state. */
-const countQueries: readonly (readonly [string, string])[] = [
-  ...transferStates.map(
-    (state) => [state, transfersWith({ TransferState: state }, isOutcome(state) ? `ExecutionStatus = 'Completed'` : running)] as const,
-  ),
-  ['undone', transfersWith({}, undone)],
-]
-
 /** `undone`: closed without an outcome. Eleven queries in sequence: the server allows ten per second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
+  const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)
   await within(client, timeoutMs, async () => {
-    for (const [name, query] of countQueries) counts.set(name, (await client.workflow.count(query)).count)
+    for (const TransferState of transferStates)
+      // A terminated transfer keeps its last state: open states count only running ones.
+      await count(TransferState, transfersWith({ TransferState }, isOutcome(TransferState) ? `ExecutionStatus = 'Completed'` : running))
+    await count('undone', transfersWith({}, undone))
   })
   return counts
 }
