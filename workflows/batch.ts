@@ -1,12 +1,5 @@
 import { backoffMs } from '../domain/backoff.ts'
-import {
-  type BatchEnd,
-  type BatchInput,
-  type BatchStatus,
-  batchClearedSignal,
-  batchOverSignal,
-  batchStatusQuery,
-} from '../temporal/contracts/batch.ts'
+import * as contract from '../temporal/contracts/batch.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { batchIntentId, laneWorkflowId } from '../temporal/contracts/names.ts'
 import { durationText, foreign, paragraphs, summaryText, workflowLink } from '../domain/text/web-ui-text.ts'
@@ -19,15 +12,15 @@ const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
 /** One call for many transfers. Keeps the call, so that any process can make the same bytes. Never asks for a nonce. */
-export async function batch(input: BatchInput): Promise<BatchStatus> {
+export async function batch(input: contract.BatchInput): Promise<contract.BatchStatus> {
   const { lane, intent, members } = input
   const { workflowId } = workflowInfo()
   let { held, cleared = false } = input
-  let end: BatchEnd | undefined
+  let end: contract.BatchEnd | undefined
   let rolledBack = false
-  setHandler(batchStatusQuery, () => ({ lane, intent, members, cleared, ...(end ?? { state: 'underway' as const, detail: '' }) }))
-  setHandler(batchClearedSignal, () => void (cleared = true))
-  setHandler(batchOverSignal, (reported) => void (end ??= reported))
+  setHandler(contract.batchStatusQuery, () => ({ lane, intent, members, cleared, ...(end ?? { state: 'underway' as const, detail: '' }) }))
+  setHandler(contract.batchClearedSignal, () => void (cleared = true))
+  setHandler(contract.batchOverSignal, (reported) => void (end ??= reported))
   setHandler(rolledBackSignal, () => void (rolledBack = true))
   show(input, held, end)
   for (let checks = input.checks ?? 0; ; checks++) {
@@ -53,7 +46,7 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
 }
 
 /** A permanent failure is one of the key: check the batch again. */
-function endOf(result: LaneStepResult): BatchEnd | undefined {
+function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {
       const { ok, nonce, txHash, blockHeight, gasPaid } = result
@@ -74,7 +67,7 @@ function endOf(result: LaneStepResult): BatchEnd | undefined {
 /** The memo has all. */
 const membersShown = 20
 
-function show({ lane, members }: BatchInput, held: BatchInput['held'], end: BatchEnd | undefined): void {
+function show({ lane, members }: contract.BatchInput, held: contract.BatchInput['held'], end: contract.BatchEnd | undefined): void {
   const { namespace } = workflowInfo()
   const named = members.slice(0, membersShown).map((intent) => `- ${workflowLink(namespace, workflowOf(intent), workflowOf(intent))}`)
   setCurrentDetails(

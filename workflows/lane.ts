@@ -8,18 +8,7 @@ import { apply } from '../domain/lane/reducer/reducer.ts'
 import { view } from '../domain/lane/view.ts'
 import { shellWord } from '../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/text/web-ui-text.ts'
-import {
-  type LaneInput,
-  activateSignal,
-  applyUpdate,
-  drainSignal,
-  forbidSignal,
-  laneStatusQuery,
-  pauseSignal,
-  resumeSignal,
-  resyncSignal,
-  setWindowSignal,
-} from '../temporal/contracts/lane.ts'
+import * as contract from '../temporal/contracts/lane.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
@@ -28,7 +17,7 @@ import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler
 const updatesPerRun = 300
 
 /** Nonce ledger of one key on one chain, the only writer of grants and attempts. Decides in domain/lane/reducer. */
-export async function lane(input: LaneInput): Promise<void> {
+export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
   const step = (request: ApplyRequest) => {
@@ -40,24 +29,24 @@ export async function lane(input: LaneInput): Promise<void> {
   }
   const order = (ask: OperatorAsk) => void step({ requests: [{ ...ask, id: '' }] })
 
-  const full = entityWorkflow(applyUpdate, {
+  const full = entityWorkflow(contract.applyUpdate, {
     updatesPerRun: input.updatesPerRun ?? updatesPerRun,
     apply: step,
     refuse: assertApplyRequest,
   })
   // Batch tools can only signal. A field that a person forgot must not fail the task.
-  setHandler(pauseSignal, (given) => {
+  setHandler(contract.pauseSignal, (given) => {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
   })
   const close = (kind: 'drain' | 'forbid', named: Order) => order({ kind, reason: named.reason, order: named })
-  setHandler(drainSignal, (given) => close('drain', orderOf(given)))
-  setHandler(forbidSignal, (given) => close('forbid', orderOf(given)))
-  setHandler(activateSignal, (given) => order({ kind: 'activate', order: orderOf(given) }))
-  setHandler(resumeSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
-  setHandler(setWindowSignal, (given) => order({ kind: 'setWindow', window: given?.window, order: orderOf(given) }))
-  setHandler(resyncSignal, (given) => order({ kind: 'resync', order: orderOf(given) }))
-  setHandler(laneStatusQuery, () => carried(state))
+  setHandler(contract.drainSignal, (given) => close('drain', orderOf(given)))
+  setHandler(contract.forbidSignal, (given) => close('forbid', orderOf(given)))
+  setHandler(contract.activateSignal, (given) => order({ kind: 'activate', order: orderOf(given) }))
+  setHandler(contract.resumeSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
+  setHandler(contract.setWindowSignal, (given) => order({ kind: 'setWindow', window: given?.window, order: orderOf(given) }))
+  setHandler(contract.resyncSignal, (given) => order({ kind: 'resync', order: orderOf(given) }))
+  setHandler(contract.laneStatusQuery, () => carried(state))
 
   await full
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })

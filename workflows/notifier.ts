@@ -1,14 +1,7 @@
 import { oneOf } from '../domain/field-checks.ts'
 import { oldestUnsent, newNotifier, type NotifierState, type NotifierOrder, obeyNotifierOrder } from '../domain/notification/notifier.ts'
 import { orderLines, orderOf } from '../domain/order.ts'
-import {
-  type NotifierInput,
-  type NotifierSteps,
-  notificationQueue,
-  notifierOrderSignal,
-  notifierOrdersQuery,
-  notifierStateQuery,
-} from '../temporal/contracts/notifier.ts'
+import * as contract from '../temporal/contracts/notifier.ts'
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
@@ -19,14 +12,18 @@ const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
 /** Notifies one receiver, at least once per event. Steps read and send in turn. Decides in domain/notification/. */
-export async function notifier(input: NotifierInput): Promise<void> {
+export async function notifier(input: contract.NotifierInput): Promise<void> {
   const { receiver } = input
   let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())
   const orders: NotifierOrder[] = []
-  setHandler(notifierOrderSignal, (given) => void orders.push(...readOrder(given)))
-  setHandler(notifierStateQuery, () => state)
-  setHandler(notifierOrdersQuery, () => orders.length)
-  const { notify } = proxyActivities<NotifierSteps>({ ...notifyPolicy(), taskQueue: notificationQueue, summary: `notifies ${receiver}` })
+  setHandler(contract.notifierOrderSignal, (given) => void orders.push(...readOrder(given)))
+  setHandler(contract.notifierStateQuery, () => state)
+  setHandler(contract.notifierOrdersQuery, () => orders.length)
+  const { notify } = proxyActivities<contract.NotifierSteps>({
+    ...notifyPolicy(),
+    taskQueue: contract.notificationQueue,
+    summary: `notifies ${receiver}`,
+  })
   const isOrdered = () => orders.length > 0
   const most = input.stepsPerRun ?? stepsPerRun
   for (let [steps, unknown] = [0, 0]; unknown < checksForReceiver;) {

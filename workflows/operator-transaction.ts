@@ -2,16 +2,7 @@ import { type Order, orderOf } from '../domain/order.ts'
 import { errorCatalogue } from '../domain/catalogue/errors.ts'
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/lane.ts'
-import {
-  type Held,
-  type OperatorTransactionInput,
-  type OperatorTransactionProgress,
-  type OperatorTransactionStatus,
-  cancelOperatorTransactionSignal,
-  operatorTransactionSignedSignal,
-  operatorTransactionStatusQuery,
-  type SignedHash,
-} from '../temporal/contracts/operator-transaction.ts'
+import * as contract from '../temporal/contracts/operator-transaction.ts'
 import { shellWord } from '../domain/text/printable.ts'
 import { code as asCode, durationText, foreign, paragraphs, summaryText, timeText, workflowLink } from '../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../temporal/contracts/names.ts'
@@ -19,38 +10,38 @@ import { obeyingTemporalCancel } from './temporal-cancel.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-type SignedRecord = SignedHash & { intentId: string; nonce: number }
+type SignedRecord = contract.SignedHash & { intentId: string; nonce: number }
 
 const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 const checksPerRun = 200
 
 /** Sends one intent until it is final. A payment can happen twice: it is not sent again while its fate is unknown. */
-export function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
+export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   return obeyingTemporalCancel((onCancel) => sendUntilFinal(input, onCancel))
 }
 
 async function sendUntilFinal(
-  input: OperatorTransactionInput,
+  input: contract.OperatorTransactionInput,
   onTemporalCancel: (cancel: (order: Order) => void) => void,
-): Promise<OperatorTransactionStatus> {
-  const progress: OperatorTransactionProgress = { ...(input.progress ?? begun()) }
+): Promise<contract.OperatorTransactionStatus> {
+  const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun()) }
   const { lane, intent, by, reason } = input
   const { orderedAt } = progress
   const { cancelledBy: before } = progress
-  let status: OperatorTransactionStatus = {
+  let status: contract.OperatorTransactionStatus = {
     ...{ lane, intent, by, reason, orderedAt, state: 'waiting', detail: 'not sent yet' },
     ...(before && { cancelledBy: before }),
   }
-  setHandler(operatorTransactionStatusQuery, () => status)
+  setHandler(contract.operatorTransactionStatusQuery, () => status)
   const cancel = (order: Order) => {
     progress.cancelledBy ??= order
     status = { ...status, cancelledBy: progress.cancelledBy }
     show(status)
   }
-  setHandler(cancelOperatorTransactionSignal, (given) => cancel(orderOf(given)))
+  setHandler(contract.cancelOperatorTransactionSignal, (given) => cancel(orderOf(given)))
   onTemporalCancel(cancel)
-  setHandler(operatorTransactionSignedSignal, (signed) => recordSigned(progress, signed))
+  setHandler(contract.operatorTransactionSignedSignal, (signed) => recordSigned(progress, signed))
   show(status)
   for (let checks = 0; ; checks++) {
     if (checks >= checksPerRun || workflowInfo().continueAsNewSuggested)
@@ -68,7 +59,7 @@ async function sendUntilFinal(
 }
 
 /** Later runs keep its time of the order. */
-function begun(): OperatorTransactionProgress {
+function begun(): contract.OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
@@ -78,7 +69,10 @@ function isAfterReset(): boolean {
   return runId !== originalExecutionRunId
 }
 
-function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<LaneStepResult> {
+function send(
+  { lane, intent, by, reason }: contract.OperatorTransactionInput,
+  progress: contract.OperatorTransactionProgress,
+): Promise<LaneStepResult> {
   const { workflowId: owner } = workflowInfo()
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   // Nothing is paid twice: follow the held nonce, or end as `lost` if the chain does not show its fate.
@@ -98,7 +92,7 @@ function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: 
 }
 
 /** Of any process and round. People type signals: a missing field must not fail the task. */
-function recordSigned(progress: OperatorTransactionProgress, signed: Partial<SignedRecord> | undefined): void {
+function recordSigned(progress: contract.OperatorTransactionProgress, signed: Partial<SignedRecord> | undefined): void {
   const { intentId, nonce, kind, hash } = signed ?? {}
   if (typeof intentId !== 'string' || typeof nonce !== 'number' || typeof hash !== 'string' || (kind !== 'call' && kind !== 'noop')) return
   const isPresent = roundOf(intentId) === progress.round && (progress.held?.nonce ?? nonce) === nonce
@@ -106,18 +100,18 @@ function recordSigned(progress: OperatorTransactionProgress, signed: Partial<Sig
   else keepEarlier(progress, { nonce, tried: [{ kind, hash }] })
 }
 
-function merged(known: Held | undefined, { nonce, tried }: Held): Held {
+function merged(known: contract.Held | undefined, { nonce, tried }: contract.Held): contract.Held {
   const before = known?.tried ?? []
   return { nonce, tried: [...before, ...tried.filter(({ hash }) => !before.some((one) => one.hash === hash))] }
 }
 
-function keepEarlier(progress: OperatorTransactionProgress, held: Held): void {
+function keepEarlier(progress: contract.OperatorTransactionProgress, held: contract.Held): void {
   const { earlier = [] } = progress
   const known = earlier.find(({ nonce }) => nonce === held.nonce)
   progress.earlier = [...earlier.filter((one) => one !== known), merged(known, held)]
 }
 
-function closeRound(progress: OperatorTransactionProgress): void {
+function closeRound(progress: contract.OperatorTransactionProgress): void {
   if (progress.held) keepEarlier(progress, progress.held)
   delete progress.held
 }
@@ -125,9 +119,9 @@ function closeRound(progress: OperatorTransactionProgress): void {
 /** `sentBefore`: an earlier step may have sent it. */
 function applyResult(
   result: LaneStepResult,
-  progress: OperatorTransactionProgress,
+  progress: contract.OperatorTransactionProgress,
   sentBefore: boolean,
-): Partial<OperatorTransactionStatus> & Pick<OperatorTransactionStatus, 'state' | 'detail'> {
+): Partial<contract.OperatorTransactionStatus> & Pick<contract.OperatorTransactionStatus, 'state' | 'detail'> {
   switch (result.kind) {
     case 'final': {
       const { kind: _, ok, ...where } = result
@@ -161,7 +155,7 @@ function applyResult(
 }
 
 /** An earlier transaction may be mined, whatever the process with the key says now. */
-function applyRefused(reason: string, { held, earlier }: OperatorTransactionProgress, sentBefore: boolean) {
+function applyRefused(reason: string, { held, earlier }: contract.OperatorTransactionProgress, sentBefore: boolean) {
   if (!sentBefore && !held && !earlier) return { state: 'refused' as const, detail: reason }
   if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }
   const nonces = earlier?.map(({ nonce }) => nonce).join(', ')
@@ -172,7 +166,7 @@ function applyRefused(reason: string, { held, earlier }: OperatorTransactionProg
 }
 
 /** Something else used its nonce: send it again, unless cancelled. */
-function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: OperatorTransactionProgress) {
+function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: contract.OperatorTransactionProgress) {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
   if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }
   closeRound(progress)
@@ -181,15 +175,15 @@ function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, p
   return { state: 'waiting' as const, detail: `${detail}; again with another` }
 }
 
-function cancelledText({ cancelledBy }: OperatorTransactionProgress, what: string): string {
+function cancelledText({ cancelledBy }: contract.OperatorTransactionProgress, what: string): string {
   return `cancelled by ${cancelledBy?.by ?? 'the lane'}: ${cancelledBy?.reason ?? ''}; ${what}`
 }
 
-function waitText({ state, detail }: OperatorTransactionStatus, waitMs: number): string {
+function waitText({ state, detail }: contract.OperatorTransactionStatus, waitMs: number): string {
   return summaryText(`${state}: ${detail}; checks again in ${durationText(waitMs)}`)
 }
 
-function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cancelledBy }: OperatorTransactionStatus): void {
+function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cancelledBy }: contract.OperatorTransactionStatus): void {
   const { namespace, workflowId } = workflowInfo()
   const isOpen = state === 'waiting' || state === 'pending'
   setCurrentDetails(

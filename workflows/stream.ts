@@ -5,14 +5,7 @@ import { assertStreamUpdate } from '../domain/stream/request.ts'
 import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream/stream.ts'
 import { shellWord } from '../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/text/web-ui-text.ts'
-import {
-  type StreamInput,
-  pauseStreamSignal,
-  resumeStreamSignal,
-  streamStatusQuery,
-  streamViewQuery,
-  applyStreamUpdate,
-} from '../temporal/contracts/stream.ts'
+import * as contract from '../temporal/contracts/stream.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
@@ -20,7 +13,7 @@ import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workfl
 const updatesPerRun = 300
 
 /** One numbered source of transfers, the only writer of its numbers. Decides in domain/stream/reducer.ts. */
-export async function stream(input: StreamInput): Promise<void> {
+export async function stream(input: contract.StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
   const step = (update: StreamUpdate): StreamResponse => {
@@ -31,16 +24,16 @@ export async function stream(input: StreamInput): Promise<void> {
     return { ...response, view: { ...response.view, updatedAt } }
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
-  const full = entityWorkflow(applyStreamUpdate, {
+  const full = entityWorkflow(contract.applyStreamUpdate, {
     updatesPerRun: input.updatesPerRun ?? updatesPerRun,
     apply: step,
     refuse: assertStreamUpdate,
   })
   // As for a lane.
-  setHandler(pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
-  setHandler(resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
-  setHandler(streamStatusQuery, () => state)
-  setHandler(streamViewQuery, () => viewStream(state))
+  setHandler(contract.pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
+  setHandler(contract.resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
+  setHandler(contract.streamStatusQuery, () => state)
+  setHandler(contract.streamViewQuery, () => viewStream(state))
   setCurrentDetails(details(state))
 
   await full
@@ -49,7 +42,7 @@ export async function stream(input: StreamInput): Promise<void> {
 }
 
 /** An invalid checkpoint costs only a longer backfill. The starter has raised an alarm. */
-function begin({ config, checkpoint, distrusted }: StreamInput): StreamState {
+function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)
   try {

@@ -1,23 +1,9 @@
 import type { ErrorCode } from '../catalogue/errors.ts'
-import type {
-  Attempt,
-  Entry,
-  FillReason,
-  FinalBlock,
-  ForgottenNonces,
-  LaneConfig,
-  Observed,
-  Owner,
-  PauseKind,
-  PauseReason,
-  Raise,
-  Republish,
-  LaneId,
-} from './lane.ts'
+import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
 /** A process's view of the account, once per block when it matters. */
-export interface Observation extends Observed {
+export interface Observation extends ledger.Observed {
   /** Nonces that this process drives. */
   readonly claims: readonly number[]
   /** Start of this process's gapless observation, as a height. Earlier blocks say nothing about claims. */
@@ -32,11 +18,11 @@ export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
   /** Asks for a nonce. A draining lane, or one below its minimum balance, still grants `operatorTransaction`s. */
-  | { readonly kind: 'grant'; readonly owner: Owner; readonly attempt: Attempt; readonly operatorTransaction?: boolean }
+  | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
   /** Asks for an intent's nonce. With `callHash` it may be sent from now on; another call is a conflict. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, the answer has it and nothing is added. */
-  | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: Attempt }
+  | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   /** Returns a nonce for which nothing was signed. */
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
@@ -45,12 +31,12 @@ export type Ask =
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** Fills this nonce with a no-op. An `operator` may fill only a nonce without an owner, see `cancelNonce`. */
-  | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: FillReason } & Named)
+  | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
   /** The present config of a process. A change by an operator stays until the config's own value changes. */
-  | { readonly kind: 'configure'; readonly config: LaneConfig }
+  | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
   /** The chain does not have this block, which the ledger knows as final. */
-  | { readonly kind: 'replaced'; readonly block: FinalBlock }
+  | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
 /** Orders of operators, and reports of processes that are no observation. */
 export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
@@ -70,9 +56,9 @@ type OperatorOrder =
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   /** Sends the same bytes again, for this nonce or for all in no block. */
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
-  | { readonly kind: 'pause'; readonly pause: PauseReason }
+  | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
   /** `only`: end a pause of this kind and no other, so that Portage never ends an operator's pause. */
-  | { readonly kind: 'resume'; readonly only?: PauseKind }
+  | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   /** Grants nothing new. Transactions in flight go on. */
   | { readonly kind: 'drain'; readonly reason: string }
   /** As `drain`, and intents may abandon an unmined nonce and go to another lane. */
@@ -88,10 +74,10 @@ type OperatorOrder =
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
 
 export type LaneAnswer =
-  | { readonly kind: 'granted'; readonly entry: Entry }
+  | { readonly kind: 'granted'; readonly entry: ledger.Entry }
   /** `later`: the intent of a later round of the same workflow that holds a nonce. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string; readonly later?: string }
-  | { readonly kind: 'attempts'; readonly attempts: readonly Attempt[] }
+  | { readonly kind: 'attempts'; readonly attempts: readonly ledger.Attempt[] }
   | { readonly kind: 'free' }
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
@@ -117,14 +103,14 @@ export interface ApplyRequest {
 /** A nonce that a process must fill with a no-op. Repeated until it is in a block. */
 export interface FillOrder {
   readonly nonce: number
-  readonly reason: FillReason
-  readonly attempts: readonly Attempt[]
+  readonly reason: ledger.FillReason
+  readonly attempts: readonly ledger.Attempt[]
   /** Hash of the replaced call: if it is mined, the nonce was not used externally. Absent: unknown. */
   readonly callHash?: string
 }
 
 /** An operator's order for an attempt. Repeated until the attempt is recorded. */
-export interface RaiseOrder extends Raise {
+export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }
 
@@ -145,9 +131,9 @@ export interface LaneView {
   readonly height?: number
   readonly window: number
   readonly inFlight: number
-  readonly republish?: Republish
+  readonly republish?: ledger.Republish
   readonly closed?: Closed
-  readonly final?: FinalBlock
+  readonly final?: ledger.FinalBlock
   /** Nonces that a transaction from outside Portage used. */
   readonly external: number
   readonly era: number
@@ -156,7 +142,7 @@ export interface LaneView {
   readonly granted: number
   /** Run id of this answer. A request for another run, answered after a reset, gets no nonce. Absent in queries. */
   readonly run?: string
-  readonly forgotten?: readonly ForgottenNonces[]
+  readonly forgotten?: readonly ledger.ForgottenNonces[]
   /** Height of the newest finality. A final block there with a lower nonce is of a chain that lost final blocks. */
   readonly finalizedAt?: number
 }
@@ -167,7 +153,7 @@ export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replace
 export interface Closed {
   readonly why: ClosedFor
   readonly detail: string
-  readonly pause?: PauseKind
+  readonly pause?: ledger.PauseKind
   readonly by?: string
 }
 
@@ -179,7 +165,7 @@ export interface RolledBack {
 
 /** Whether a lane takes new transfers (`open`), and what it means for those that hold a nonce. */
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
-  readonly lane: LaneId
+  readonly lane: ledger.LaneId
   readonly open: boolean
   /** `unserved`: no worker polls its queue, and no observation came lately. */
   readonly why?: ClosedFor | 'unserved'

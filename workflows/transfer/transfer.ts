@@ -2,16 +2,7 @@ import { orderOf } from '../../domain/order.ts'
 import { expeditedPriority } from '../policies.ts'
 import { expedite } from './steps.ts'
 import { setHandler } from '@temporalio/workflow'
-import {
-  adoptSignal,
-  cancelSignal,
-  expediteSignal,
-  retrySignal,
-  rolledBackSignal,
-  statusQuery,
-  type TransferInput,
-  type TransferStatus,
-} from '../../temporal/contracts/transfer.ts'
+import * as contract from '../../temporal/contracts/transfer.ts'
 import { obeyingTemporalCancel } from '../temporal-cancel.ts'
 import { admit } from './admit.ts'
 import { broadcast, failRound, LaneIntent } from './broadcast.ts'
@@ -19,7 +10,7 @@ import { awaitFinality, endByPolicy, endUndelivered, parkOnFailure, watchWhilePa
 import { TransferRun, type Outcome } from './transfer-run.ts'
 
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
-export function transfer(input: TransferInput): Promise<TransferStatus> {
+export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
   return obeyingTemporalCancel((onCancel) => {
     const run = new TransferRun(input)
     onCancel((order) => run.cancel(order))
@@ -27,7 +18,7 @@ export function transfer(input: TransferInput): Promise<TransferStatus> {
   })
 }
 
-async function tryUntilDone(run: TransferRun): Promise<TransferStatus> {
+async function tryUntilDone(run: TransferRun): Promise<contract.TransferStatus> {
   receiveSignals(run)
   for (;;) {
     try {
@@ -67,27 +58,27 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
 /** People type signals too: a missing field must not fail the task. */
 function receiveSignals(run: TransferRun): void {
   const { signals } = run
-  setHandler(statusQuery, () => run.status())
-  setHandler(retrySignal, (given) => {
+  setHandler(contract.statusQuery, () => run.status())
+  setHandler(contract.retrySignal, (given) => {
     const isGate = (given as { gate?: unknown } | null | undefined)?.gate === true
     if (!isGate) run.note('retry', orderOf(given))
     run.retry(isGate)
   })
-  setHandler(cancelSignal, (given) => run.cancel(orderOf(given)))
-  setHandler(expediteSignal, (given) => {
+  setHandler(contract.cancelSignal, (given) => run.cancel(orderOf(given)))
+  setHandler(contract.expediteSignal, (given) => {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
     // A failed raise does no harm: the lane raises fees of stuck transactions by itself.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
   })
-  setHandler(adoptSignal, (copy) => {
+  setHandler(contract.adoptSignal, (copy) => {
     if (typeof copy?.message !== 'string') return
     run.note('adopt', orderOf(copy))
     signals.adopted = copy.message
     signals.woken = true
   })
-  setHandler(rolledBackSignal, (fallen) => {
+  setHandler(contract.rolledBackSignal, (fallen) => {
     if (fallen?.intentId === run.intentId) signals.woken = true
   })
 }
