@@ -1,4 +1,4 @@
-import { foreign, timeText } from './text/web-ui-text.ts'
+import { foreign, oneLine, timeText } from './text/web-ui-text.ts'
 
 /** Author and reason of an order, of a person or of Portage itself (`portage`). */
 export interface Order {
@@ -32,8 +32,9 @@ export const orderLimits = { by: 100, reason: 500 } as const
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
-  const name = oneLine(by, orderLimits.by)
-  const why = oneLine(reason, orderLimits.reason)
+  // One line each, so that the sender of a signal cannot write lines of others.
+  const name = oneLine(by ?? '').slice(0, orderLimits.by)
+  const why = oneLine(reason ?? '').slice(0, orderLimits.reason)
   if (name === '') return { by: unnamed, reason: why || `${via} without a name` }
   return { by: name, reason: why || 'no reason given' }
 }
@@ -71,16 +72,6 @@ export function orderFacts(named: Readonly<Record<string, string | number | unde
   const facts: Record<string, string | number> = {}
   for (const [name, value] of Object.entries(named)) if (value !== undefined) facts[name] = value
   return Object.keys(facts).length > 0 ? { facts } : {}
-}
-
-/** Makes a text one line, so that the sender of a signal cannot write lines of others. */
-function oneLine(given: unknown, longest: number): string {
-  if (given === undefined || given === null) return ''
-  const text = typeof given === 'string' ? given : JSON.stringify(given)
-  return text
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim()
-    .slice(0, longest)
 }
 
 function recordOf(given: unknown): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { oneOf } from '../domain/field-checks.ts'
+import { byKind, type Check, fields, pattern, rule } from '../domain/field-checks.ts'
 import { oldestUnsent, newNotifier, type NotifierState, type NotifierOrder, obeyNotifierOrder } from '../domain/notification/notifier.ts'
 import { orderLines, orderOf } from '../domain/order.ts'
 import * as contract from '../temporal/contracts/notifier.ts'
@@ -44,31 +44,22 @@ export async function notifier(input: contract.NotifierInput): Promise<void> {
   }
 }
 
-const kinds = oneOf('disable', 'enable', 'replay', 'test', 'raise')
+const orderCheck = byKind({
+  disable: fields({}),
+  enable: fields({}),
+  replay: fields({ since: rule((since) => Number.isSafeInteger(since) && Math.abs(Number(since)) < 8.64e15, 'ms since the epoch') }),
+  test: fields({ id: pattern(/^[\w-]{1,64}$/, 'the id of a test') }),
+  raise: fields({}),
+} satisfies Record<NotifierOrder['kind'], Check>)
 
 /** People type signals: a malformed one must not fail the task. */
-function readOrder(given: unknown): NotifierOrder[] {
-  const raw = Object(given) as Partial<Record<'kind' | 'since' | 'id' | 'fromNow' | 'notification', unknown>>
+function readOrder(given: NotifierOrder): NotifierOrder[] {
   try {
-    kinds(raw.kind, 'kind')
+    orderCheck(given, '')
   } catch {
     return []
   }
-  const order = orderOf(given)
-  switch (raw.kind as NotifierOrder['kind']) {
-    case 'replay':
-      return Number.isSafeInteger(raw.since) && Math.abs(Number(raw.since)) < 8.64e15
-        ? [{ kind: 'replay', order, since: Number(raw.since) }]
-        : []
-    case 'test':
-      return typeof raw.id === 'string' && /^[\w-]{1,64}$/.test(raw.id) ? [{ kind: 'test', order, id: raw.id }] : []
-    case 'enable':
-      return [{ kind: 'enable', order, ...(raw.fromNow === true && { fromNow: true }) }]
-    case 'raise':
-      return [{ kind: 'raise', notification: raw.notification as never }]
-    case 'disable':
-      return [{ kind: 'disable', order }]
-  }
+  return [given.kind === 'raise' ? given : { ...given, order: orderOf(given) }]
 }
 
 function details(state: NotifierState): string {

@@ -21,25 +21,8 @@ export interface Cause {
 }
 
 /** The names in `<…>` of the catalogue's commands. */
-export type CauseValues = Partial<
-  Record<
-    | 'scope'
-    | 'chain'
-    | 'node'
-    | 'lane'
-    | 'address'
-    | 'other lane'
-    | 'stream'
-    | 'number'
-    | 'id'
-    | 'workflow'
-    | 'kind'
-    | 'party'
-    | 'nonce'
-    | 'receiver',
-    string
-  >
->
+type Subject = 'scope' | 'chain' | 'node' | 'lane' | 'address' | 'other lane' | 'stream' | 'workflow' | 'receiver'
+export type CauseValues = Partial<Record<Subject | 'number' | 'id' | 'kind' | 'party' | 'nonce', string>>
 
 /** The commands of a cause with these values. A name without a value that is safe in a shell stays in `<…>`. */
 export function commandsOf(code: CauseCode, values: CauseValues): readonly string[] {

@@ -156,7 +156,7 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
       return { ...noted, disabled: { why: 'ordered', at, by: order.order.by, reason: order.order.reason } }
     case 'enable': {
       const unsent = noted.unsent.map((one) => ({ ...one, nextAt: at }))
-      const fresh = order.fromNow ? { cursor: newNotifier(at).cursor, unsent: [], pending: [] } : { unsent }
+      const fresh = order.fromNow === true ? { cursor: newNotifier(at).cursor, unsent: [], pending: [] } : { unsent }
       return { ...noted, ...fresh, disabled: undefined, failure: undefined }
     }
     case 'replay': {

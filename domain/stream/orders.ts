@@ -1,50 +1,32 @@
-import { orderFacts, orderOf, type GivenOrder, withOrder } from '../order.ts'
+import { orderFacts, orderOf, withOrder } from '../order.ts'
 import { clip } from './gaps.ts'
-import type { StreamRequest, StreamState } from './stream.ts'
+import type { RequestOf, StreamRequest, StreamState } from './stream.ts'
+
+type OrderKind = 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume'
+type Facts = Readonly<Record<string, string | number | undefined>>
 
 /** Requests that are orders: of operators, or of the stream's agents. The other requests report findings. */
-export type StreamOrder = Extract<
-  StreamRequest,
-  { kind: 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume' }
->
+export type StreamOrder = RequestOf<OrderKind>
 
-const kinds: readonly string[] = [
-  'skip',
-  'unskip',
-  'backfill',
-  'trust',
-  'reread',
-  'setMaxOpen',
-  'pause',
-  'resume',
-] satisfies StreamOrder['kind'][]
+/** The fields that the record of an order keeps. */
+const factsOf: { readonly [Kind in OrderKind]: (order: RequestOf<Kind>) => Facts } = {
+  skip: ({ number }) => ({ number }),
+  unskip: ({ number }) => ({ number }),
+  backfill: ({ from, to }) => ({ from, to }),
+  trust: ({ number, height }) => ({ number, height }),
+  reread: ({ block }) => ({ block: block.height }),
+  setMaxOpen: ({ maxOpen = 'configured' }) => ({ maxOpen }),
+  pause: () => ({}),
+  resume: () => ({}),
+}
 
 export function isStreamOrder(request: StreamRequest): request is StreamOrder {
-  return kinds.includes(request.kind)
+  return Object.hasOwn(factsOf, request.kind)
 }
 
 /** Records author and reason, clipped. @param at ms since the epoch by the stream's clock */
 export function noted(state: StreamState, order: StreamOrder, at: number): StreamState {
   const { by, reason } = orderOf(order, 'update')
-  const record: GivenOrder = { kind: order.kind, by: clip(by), reason: clip(reason), at, ...orderFacts(factsOf(order)) }
-  return { ...state, orders: withOrder(state.orders, record) }
-}
-
-function factsOf(order: StreamOrder): Readonly<Record<string, string | number | undefined>> {
-  switch (order.kind) {
-    case 'skip':
-    case 'unskip':
-      return { number: order.number }
-    case 'trust':
-      return { number: order.number, height: order.height }
-    case 'backfill':
-      return { from: order.from, to: order.to }
-    case 'reread':
-      return { block: order.block.height }
-    case 'setMaxOpen':
-      return { maxOpen: order.maxOpen ?? 'configured' }
-    case 'pause':
-    case 'resume':
-      return {}
-  }
+  const facts = (factsOf[order.kind] as (order: StreamOrder) => Facts)(order)
+  return { ...state, orders: withOrder(state.orders, { kind: order.kind, by: clip(by), reason: clip(reason), at, ...orderFacts(facts) }) }
 }

@@ -58,7 +58,7 @@ export function paragraphs(...given: readonly (string | false | undefined)[]): s
 }
 
 /** A run that a person started may lack any field: that must not fail its task. */
-function oneLine(given: unknown): string {
+export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }

@@ -1,7 +1,7 @@
 import type { LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
-import { withoutWorkerMs } from '../../domain/lane/reducer/withdraw.ts'
+import { withoutWorkerMs } from '../../domain/lane/reducer/grant.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
 import { describeQueue } from '../../temporal/client/visibility/task-queues.ts'

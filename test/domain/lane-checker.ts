@@ -4,7 +4,7 @@ import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, Observation,
 import { inFlight, unmined } from '../../domain/lane/entries.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { reconcileKnown } from '../../domain/lane/reducer/observe.ts'
-import { withoutWorkerMs } from '../../domain/lane/reducer/withdraw.ts'
+import { withoutWorkerMs } from '../../domain/lane/reducer/grant.ts'
 import { freeze, hasInherited, json, newBooks, type Books } from './lane-books.ts'
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'

@@ -35,11 +35,15 @@ export function observe(state: LaneState, observation: Observation, now: number)
   const since = Math.max(seen.since, observed.reportedSince ?? 0)
   const { state: open, fell } = openFallen(state, seen.latest)
   const hasFallen = ({ nonce }: Entry) => nonce >= seen.latest && (nonce < before || (nonce >= fell[0] && nonce < fell[1]))
-  const entries = settled(
-    orphaned(restarted(claimed(open.entries, seen, seen.latest), hasFallen, seen), { ...seen, since }, fillAfterBlocks),
-    seen,
-  )
-  const rolledBack = rolledBackOf(entries, hasFallen, seen)
+  const entries: Record<string, Entry> = {}
+  for (const entry of Object.values(claimed(open.entries, seen, seen.latest))) {
+    if (entry.nonce >= finalized) entries[entry.nonce] = entryAfter(entry, { ...seen, since }, hasFallen(entry), fillAfterBlocks)
+  }
+  const claims = new Set(seen.claims)
+  const rolledBack = Object.values(entries).flatMap((entry) => {
+    const { owner, nonce } = entry
+    return owner && hasFallen(entry) && !claims.has(nonce) ? [{ intentId: owner.intentId, nonce }] : []
+  })
   const { counts } = state
   const after = reviewFunds({
     ...withoutFinal(open, finalized),
@@ -99,41 +103,16 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/** Restarts the time of nonces that fell out of their block, so that the lane does not fill them at once. */
-function restarted(entries: Record<string, Entry>, hasFallen: (entry: Entry) => boolean, seen: Observation): Record<string, Entry> {
-  const result: Record<string, Entry> = { ...entries }
-  for (const entry of Object.values(entries)) {
-    if (hasFallen(entry)) result[entry.nonce] = { ...entry, sinceBlock: seen.height }
-  }
-  return result
-}
-
-/** Drops final entries. The lowest unmined one is an orphan if no process claimed it for `fillAfterBlocks`. */
-function orphaned(entries: Record<string, Entry>, seen: Observation, fillAfterBlocks: number): Record<string, Entry> {
-  const result: Record<string, Entry> = {}
-  for (const entry of Object.values(entries)) {
-    if (entry.nonce < seen.finalized) continue
-    const idle = seen.height - Math.max(entry.sinceBlock, entry.claimedBlock, seen.since)
-    const lost = entry.nonce === seen.latest && entry.owner && !entry.fill && idle >= fillAfterBlocks
-    result[entry.nonce] = lost ? { ...entry, fill: 'orphaned', maybeSent: true } : entry
-  }
-  return result
-}
-
-/** Clears the heights of entries in blocks: only a rollback needs them (`restarted`), and equal entries pack well. */
-function settled(entries: Record<string, Entry>, { latest }: Observed): Record<string, Entry> {
-  for (const entry of Object.values(entries)) {
-    const { nonce, sinceBlock, claimedBlock } = entry
-    if (nonce < latest && (sinceBlock !== 0 || claimedBlock !== 0)) entries[nonce] = { ...entry, ...inBlock }
-  }
-  return entries
-}
-
-function rolledBackOf(entries: Record<string, Entry>, hasFallen: (entry: Entry) => boolean, seen: Observation): RolledBack[] {
-  const claims = new Set(seen.claims)
-  return Object.values(entries)
-    .filter((entry) => hasFallen(entry) && !claims.has(entry.nonce))
-    .flatMap(({ owner, nonce }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
+/** The lowest unmined nonce is an orphan if no process claimed it for `fillAfterBlocks`. */
+function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
+  const { nonce, owner, fill, claimedBlock } = entry
+  // Only a rollback needs the heights of an entry in a block, and equal entries pack well.
+  if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
+  // The time of a nonce that fell out of its block begins again, so that the lane does not fill it at once.
+  const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
+  const idle = seen.height - Math.max(sinceBlock, claimedBlock, seen.since)
+  const isLost = nonce === seen.latest && owner && !fill && idle >= fillAfterBlocks
+  return { ...entry, sinceBlock, ...(isLost && { fill: 'orphaned', maybeSent: true }) }
 }
 
 const mostForgotten = 32

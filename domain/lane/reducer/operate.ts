@@ -2,7 +2,7 @@ import { type Entry, type LaneConfig, type LaneState, newLane, type PauseReason 
 import type { LaneOrder, LaneRequest } from '../messages.ts'
 import { orderFacts, type GivenOrder, orderOf, withOrder } from '../../order.ts'
 import { done, put, refuse, without, type Step, reviewFunds } from '../entries.ts'
-import { fill } from './withdraw.ts'
+import { fill } from './grant.ts'
 
 type Fill = Extract<LaneRequest, { kind: 'fill' }>
 

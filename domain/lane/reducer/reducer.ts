@@ -1,12 +1,11 @@
 import { count, done, put, refuse, type Step } from '../entries.ts'
-import { find, grant, release } from './grant.ts'
+import { find, grant, release, fill, withdraw } from './grant.ts'
 import type { Attempt, LaneState, Raise } from '../lane.ts'
 import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, RolledBack } from '../messages.ts'
 import { observe, reconcileKnown } from './observe.ts'
 import { obey } from './operate.ts'
 import { openFor, openUnmined } from '../storage/pages.ts'
 import { fillOrders, raiseOrders, view } from '../view.ts'
-import { fill, withdraw } from './withdraw.ts'
 
 /** One step of the ledger: the observation, then the requests. Pure. @param now ms by the ledger's clock */
 export function apply(
