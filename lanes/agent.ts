@@ -4,7 +4,7 @@ import type { LaneId } from '../domain/lane/lane.ts'
 import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'
 import type { BatchEnd } from '../temporal/contracts/batch.ts'
 import { AccountObserver } from './account/account-observer.ts'
-import { Alerts } from './alerts.ts'
+import { type Alerts, createAlerts } from './alerts.ts'
 import type { LaneCall, LaneDeps } from './deps.ts'
 import { NonceRequests, type Acquired, type NonceRequest } from './ledger/nonce-requests.ts'
 import { PendingTransactions } from './account/pending-transactions.ts'
@@ -26,7 +26,7 @@ export class LaneAgent {
   constructor(given: LaneDeps) {
     const deps: LaneDeps = { ...given, raised: (kind) => void this.raises[kind]++ }
     this.#deps = deps
-    this.#alerts = new Alerts(deps)
+    this.#alerts = createAlerts(deps.logger)
     this.#transactions = new PendingTransactions(deps, this.#alerts)
     this.#requests = new NonceRequests(deps, this.#transactions)
     this.#observer = new AccountObserver(deps, this.#transactions, this.#requests)
@@ -75,7 +75,7 @@ export class LaneAgent {
   }
 
   get atFeeLimit(): number {
-    return this.#transactions.atFeeLimit
+    return this.#transactions.count(({ atFeeLimit }) => atFeeLimit)
   }
 
   /** wei, decimal. */
@@ -84,7 +84,7 @@ export class LaneAgent {
   }
 
   get external(): number {
-    return this.#alerts.external
+    return this.#alerts.external()
   }
 
   pendingOf(intentId: string): PendingTransaction | undefined {
@@ -120,7 +120,7 @@ export class LaneAgent {
   }
 
   get signingRefused(): number {
-    return this.#transactions.signingRefused
+    return this.#transactions.count(({ signingRefused }) => signingRefused)
   }
 
   get spending(): readonly Spending[] {

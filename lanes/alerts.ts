@@ -1,65 +1,54 @@
 import type { LaneView } from '../domain/lane/messages.ts'
-import type { LaneDeps } from './deps.ts'
+import type { Logger } from '../observability/logger.ts'
 
 /** Shares of the most nonces that a lane keeps: warned above the first, over below the second. */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
+export type Alerts = ReturnType<typeof createAlerts>
+
 /** Logs once each problem that only an operator can repair. */
-export class Alerts {
-  readonly #deps: LaneDeps
-  #closed: string | undefined
-  #external: number | undefined
-  #externalHere = 0
-  #isNearLimit = false
+export function createAlerts(logger: Logger) {
+  let before: LaneView['closed']
+  let external: number | undefined
+  let externalHere = 0
+  let isNearLimit = false
 
-  constructor(deps: LaneDeps) {
-    this.#deps = deps
+  function seeKept(kept: number, keptLimit: number): void {
+    if (kept < keptLimit * overBelow) isNearLimit = false
+    if (kept < keptLimit * warnAbove || isNearLimit) return
+    isNearLimit = true
+    const text = 'the lane keeps nearly as many unfinal nonces as it can; at the limit it grants no more until some are final'
+    logger.warn(text, { code: 'LANE_KEEPS_TOO_MANY', kept, keptLimit })
   }
 
-  get external(): number {
-    return (this.#external ?? 0) + this.#externalHere
-  }
-
-  see({ closed, external, kept, keptLimit }: LaneView): void {
-    this.#seeKept(kept, keptLimit)
-    const why = closed?.why
-    if (why !== this.#closed) this.#logClosed(this.#closed, closed)
-    this.#closed = why
-    const more = external - (this.#external ?? external)
-    this.#external = external
-    if (more > 0) this.#logExternalUse({ nonces: more })
-  }
-
-  usedExternally(nonce: number): void {
-    this.#externalHere += 1
-    this.#logExternalUse({ nonce })
-  }
-
-  #seeKept(kept: number, keptLimit: number): void {
-    const { logger, config } = this.#deps
-    if (kept < keptLimit * overBelow) this.#isNearLimit = false
-    if (kept < keptLimit * warnAbove || this.#isNearLimit) return
-    this.#isNearLimit = true
-    logger.warn('the lane keeps nearly as many unfinal nonces as it can; at the limit it grants no more until some are final', {
-      code: 'LANE_KEEPS_TOO_MANY',
-      ...{ lane: config.lane, kept, keptLimit },
-    })
-  }
-
-  #logExternalUse(which: { nonces: number } | { nonce: number }): void {
-    const { logger, config } = this.#deps
+  function logExternalUse(which: { nonces: number } | { nonce: number }): void {
     logger.error('the key of this lane is used outside Portage; the lane continues above those nonces', {
       code: 'KEY_USED_ELSEWHERE',
-      ...{ lane: config.lane, ...which },
+      ...which,
     })
   }
 
-  #logClosed(before: string | undefined, now: LaneView['closed']): void {
-    const { logger, config } = this.#deps
-    const about = { lane: config.lane, ...(now && { reason: now.detail }) }
-    if (now?.why === 'replaced') logger.error('the lane is halted: its chain was replaced', { code: 'LANE_CHAIN_REPLACED', ...about })
-    else if (now?.why === 'funds') logger.warn('the lane takes no new work until its account is funded', { code: 'LANE_FUNDS', ...about })
-    else if (now) logger.info(`the lane takes no new work: ${now.why}`, about)
-    else if (before) logger.info('the lane takes work again', about)
+  function logClosed(now: LaneView['closed']): void {
+    const reason = now?.detail
+    if (now?.why === 'replaced') logger.error('the lane is halted: its chain was replaced', { code: 'LANE_CHAIN_REPLACED', reason })
+    else if (now?.why === 'funds') logger.warn('the lane takes no new work until its account is funded', { code: 'LANE_FUNDS', reason })
+    else if (now) logger.info(`the lane takes no new work: ${now.why}`, { reason })
+    else if (before) logger.info('the lane takes work again')
+  }
+
+  return {
+    external: () => (external ?? 0) + externalHere,
+    usedExternally(nonce: number): void {
+      externalHere += 1
+      logExternalUse({ nonce })
+    },
+    see({ closed, external: counted, kept, keptLimit }: LaneView): void {
+      seeKept(kept, keptLimit)
+      if (closed?.why !== before?.why) logClosed(closed)
+      before = closed
+      const more = counted - (external ?? counted)
+      external = counted
+      if (more > 0) logExternalUse({ nonces: more })
+    },
   }
 }

@@ -14,7 +14,6 @@ export interface LaneDeps {
   readonly logger: Logger
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
-  readonly ageingMs?: number
   readonly raised?: (kind: Attempt['kind']) => void
   /** Absent: no limits but those of raises. */
   readonly fees?: FeePolicyResolver

@@ -8,19 +8,14 @@ export interface Waiting {
   readonly deadline?: number | undefined
 }
 
-const defaultAgeingMs = 10_000
+/** A waiter rises by a class after this time, so that high classes starve none, ms. */
+const ageingMs = 10_000
 
 /** Waiting calls by class less age, then source served longest ago, then deadline, which so favours no source. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()
-  readonly #ageingMs: number
   #turn = 0
-
-  /** @param ageingMs a waiter rises by a class after this time, so that high classes starve none */
-  constructor(ageingMs = defaultAgeingMs) {
-    this.#ageingMs = ageingMs
-  }
 
   get size(): number {
     return this.#waiters.size
@@ -57,6 +52,6 @@ export class FairQueue<T extends Waiting> {
   }
 
   #rank({ priority, since }: Waiting, now: number): number {
-    return priority - Math.floor((now - since) / this.#ageingMs)
+    return priority - Math.floor((now - since) / ageingMs)
   }
 }

@@ -25,7 +25,7 @@ export class AccountObserver {
   readonly #requests: NonceRequests
   account: Account | undefined
   #checks: AccountChecks
-  #finalBlocks = new FinalBlocks()
+  #finalBlocks: FinalBlocks = createFinalBlocks()
   #reported: Observation | undefined
   #since = 0
   #readAt = 0
@@ -38,7 +38,7 @@ export class AccountObserver {
     this.#deps = deps
     this.#transactions = transactions
     this.#requests = requests
-    this.#checks = new AccountChecks(deps)
+    this.#checks = createAccountChecks(deps)
   }
 
   start(): void {
@@ -55,13 +55,12 @@ export class AccountObserver {
   forget(): void {
     this.account = undefined
     this.#reported = undefined
-    this.#finalBlocks = new FinalBlocks()
-    this.#checks = new AccountChecks(this.#deps)
+    this.#finalBlocks = createFinalBlocks()
+    this.#checks = createAccountChecks(this.#deps)
     this.#requests.forget()
   }
 
   async #onBlock(event: HeadEvent): Promise<void> {
-    const { logger, config } = this.#deps
     this.#finalBlocks.see(event)
     // After a rollback the observed blocks above are gone.
     this.#since = Math.min(this.#since, event.latest.height)
@@ -71,7 +70,7 @@ export class AccountObserver {
     try {
       await this.#read()
     } catch (error) {
-      logger.warn('the account could not be read; again at the next block', { lane: config.lane, ...problemOf(error) })
+      this.#deps.logger.warn('the account could not be read; again at the next block', problemOf(error))
     } finally {
       this.#reading = false
     }
@@ -154,97 +153,99 @@ export class AccountObserver {
   }
 }
 
+type FinalBlocks = ReturnType<typeof createFinalBlocks>
+
 /** Blocks that this process saw become final. Their hashes show whether the chain was replaced. */
-class FinalBlocks {
-  readonly #seen = new Map<number, string>()
-  #newest: BlockRef | undefined
+function createFinalBlocks() {
+  const seen = new Map<number, string>()
+  let newest: BlockRef | undefined
   /** The oldest final block that the ledger does not have. */
-  #candidate: BlockRef | undefined
-  #reported: BlockRef | undefined
-
-  see({ applied, rolledBack, latest, finalized }: HeadEvent): void {
-    for (const { height } of rolledBack) this.#seen.delete(height)
-    for (const { height, hash } of [...applied, latest]) this.#seen.set(height, hash)
-    for (const [height, hash] of this.#seen) {
-      if (height > finalized) continue
-      if (height >= (this.#newest?.height ?? 0)) this.#newest = { height, hash }
-      this.#candidate ??= { height, hash }
-      this.#seen.delete(height)
-    }
-  }
-
-  due(known = this.#reported): BlockRef | undefined {
-    const [newest, candidate] = [this.#newest, this.#candidate]
-    if (!known || !newest || !candidate) return newest
-    return candidate.height > known.height && newest.height - candidate.height >= oldEnough ? candidate : undefined
-  }
-
-  reported(block: BlockRef): void {
-    this.#reported = block
-    this.#candidate = this.#newest
+  let candidate: BlockRef | undefined
+  let last: BlockRef | undefined
+  return {
+    see({ applied, rolledBack, latest, finalized }: HeadEvent): void {
+      for (const { height } of rolledBack) seen.delete(height)
+      for (const { height, hash } of [...applied, latest]) seen.set(height, hash)
+      for (const [height, hash] of seen) {
+        if (height > finalized) continue
+        if (height >= (newest?.height ?? 0)) newest = { height, hash }
+        candidate ??= { height, hash }
+        seen.delete(height)
+      }
+    },
+    due(known = last): BlockRef | undefined {
+      if (!known || !newest || !candidate) return newest
+      return candidate.height > known.height && newest.height - candidate.height >= oldEnough ? candidate : undefined
+    },
+    reported(block: BlockRef): void {
+      last = block
+      candidate = newest
+    },
   }
 }
 
-export class AccountChecks {
-  readonly #deps: LaneDeps
+type AccountChecks = ReturnType<typeof createAccountChecks>
+
+function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
+  const address = laneAddress(config.lane)
   /** Is this the chain that the ledger knows? `unsure`: no answer from the nodes. */
-  #identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
-  #witnessed = 0
+  let identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
+  let witnessed = 0
 
-  constructor(deps: LaneDeps) {
-    this.#deps = deps
-  }
-
-  async isReplaced(account: Account): Promise<boolean> {
-    const { chain, ledger, logger, config } = this.#deps
+  async function isReplaced(account: Account): Promise<boolean> {
     const { view } = ledger
     if (view?.closed?.why === 'replaced') return true
     const less = account.latestNonce < (view?.finalized ?? 0) || account.block.height < (view?.final?.height ?? 0)
-    if (!view?.final || (this.#identity === 'same' && !less)) return false
+    if (!view?.final || (identity === 'same' && !less)) return false
     const { final: block } = view
     try {
-      this.#identity = 'unsure'
+      identity = 'unsure'
       const denied = await chain.denies(block)
-      this.#identity = 'same'
+      identity = 'same'
       if (denied) await ledger.ask({ kind: 'replaced', block })
       return denied
     } catch (error) {
-      logger.warn('could not check whether the chain was replaced; again at the next block', { lane: config.lane, ...problemOf(error) })
+      logger.warn('could not check whether the chain was replaced; again at the next block', problemOf(error))
       return false
     }
   }
 
   /** Are fewer nonces final than the ledger knows? Then a reorganisation went deeper than finality. */
-  async isUndone({ finalizedNonce }: Account): Promise<boolean> {
-    const { chain, ledger, logger, config } = this.#deps
-    const { finalized = 0, finalizedAt } = ledger.view ?? {}
-    const final = chain.heads.current?.finalized ?? 0
+  async function isUndone({ finalizedNonce }: Account): Promise<boolean> {
+    const { finalized: was = 0, finalizedAt } = ledger.view ?? {}
+    const height = chain.heads.current?.finalized ?? 0
     // Another chain proves nothing about this one.
-    if (this.#identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
-    const agreed = await chain.agreedNonce(laneAddress(config.lane))
-    if (agreed >= finalized) return false
-    const counts = { code: 'EFFECT_UNDONE', lane: config.lane, final: agreed, was: finalized } as const
-    logger.error('nonces that were final are not used any more; the lane goes on from the nonces of the chain', counts)
+    if (identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= was || height < finalizedAt) return false
+    const final = await chain.agreedNonce(address)
+    if (final >= was) return false
+    logger.error('nonces that were final are not used any more; the lane goes on from the nonces of the chain', {
+      code: 'EFFECT_UNDONE',
+      final,
+      was,
+    })
     return true
   }
 
   /** One node alone must not make the ledger skip nonces for good: most nodes show the last transaction or count. */
-  async isWitnessed({ latestNonce }: Account): Promise<boolean> {
-    const { chain, ledger, logger, config } = this.#deps
-    const given = () => Math.max(ledger.view?.next ?? 0, this.#witnessed)
-    if (latestNonce <= given()) return true
+  async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
+    const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
+    if (counted <= given()) return true
     // Another process may have been granted them since the last answer.
     await ledger.introduce()
-    if (latestNonce <= given()) return true
-    const address = laneAddress(config.lane)
-    const [mined, agreed] = await Promise.allSettled([chain.mined(address, latestNonce - 1), chain.agreedNonce(address)])
+    if (counted <= given()) return true
+    const [mined, agreed] = await Promise.allSettled([chain.mined(address, counted - 1), chain.agreedNonce(address)])
     const shown = mined.status === 'fulfilled' && mined.value !== undefined
-    if (shown || (agreed.status === 'fulfilled' && agreed.value >= latestNonce)) {
-      this.#witnessed = latestNonce
+    if (shown || (agreed.status === 'fulfilled' && agreed.value >= counted)) {
+      witnessed = counted
       return true
     }
-    const counts = { code: 'NODES_DISAGREE', lane: config.lane, counted: latestNonce, given: given() } as const
-    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger does not learn of them', counts)
+    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger does not learn of them', {
+      code: 'NODES_DISAGREE',
+      counted,
+      given: given(),
+    })
     return false
   }
+
+  return { isReplaced, isUndone, isWitnessed }
 }

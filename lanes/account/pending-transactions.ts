@@ -25,12 +25,8 @@ export class PendingTransactions {
     return this.#all.filter((pending) => pending.drives).map(({ nonce }) => nonce)
   }
 
-  get atFeeLimit(): number {
-    return this.#all.filter((pending) => pending.atFeeLimit).length
-  }
-
-  get signingRefused(): number {
-    return this.#all.filter((pending) => pending.signingRefused).length
+  count(is: (pending: PendingTransaction) => boolean): number {
+    return this.#all.filter(is).length
   }
 
   of(intentId: string): PendingTransaction | undefined {

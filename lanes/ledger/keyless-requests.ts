@@ -1,25 +1,62 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { LaneId, LaneConfig, PauseReason } from '../../domain/lane/lane.ts'
+import { intentOf } from '../../domain/lane/entries.ts'
+import { type LaneConfig, type LaneId, type LaneState, type PauseReason, workflowOf } from '../../domain/lane/lane.ts'
 import type { LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
 import { portageItself } from '../../domain/order.ts'
+import { sharedRead } from '../../runtime/shared-read.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
-import { isGone } from '../../temporal/client/connection/errors.ts'
-import { applyToLane } from '../../temporal/client/lanes/lanes.ts'
-import { nonceOfBatchWith } from '../../temporal/client/transfers/batches.ts'
-import type { WithdrawInput, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
+import { ifGone, isGone } from '../../temporal/client/connection/errors.ts'
+import { applyToLane, queryLane } from '../../temporal/client/lanes/lanes.ts'
+import { carriedByBatches, type CarriedWorkflows, nonceOfBatchWith } from '../../temporal/client/transfers/batches.ts'
+import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { randomUUID } from 'node:crypto'
 
 /** Longest wait for a ledger to apply a request, ms. Less than an activity has. */
 const withdrawalMs = 20_000
 const pauseMs = 10_000
+/** Longest wait for a ledger's answer, ms. Less than the activity has. */
+const answerMs = 10_000
+const sharedEveryMs = 200
 
-export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
+export type Withdraw = KeylessSteps['withdraw']
+
+export interface LedgerNonces {
+  readonly lane: LaneId
+  /** Not final for the ledger: of all intents of the workflow, and of batches that carry one of them. */
+  readonly nonces: readonly number[]
+  /** Intents of those nonces that the lane does not fill yet. */
+  readonly owners: readonly string[]
+  /** The ledger has forgotten the nonces below: they are final. */
+  readonly finalized: number
+  /** False: the ledger is missing, began anew, or does not know the grants of an earlier ledger. */
+  readonly knowsAll: boolean
+}
+
+/** Asks ledgers for the nonces of a workflow. `more`: lanes in addition to the configured ones. */
+export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promise<LedgerNonces[]>
+
+/** Requests to ledgers that need neither a key nor a process of the lane. @param batched whether these lanes have batches */
+export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean) {
+  const readings = [...lanes.keys()].map((lane) => {
+    const known = new Map<string, ReadonlySet<string>>()
+    return [lane, sharedRead(() => readLedger(client, lane, batched, known), sharedEveryMs)] as const
+  })
+  return {
+    withdraw: createWithdrawals(client, lanes, batched),
+    heldNonces: (workflowId: string, more: readonly LaneId[] = []) => {
+      const asked = [...new Set([...lanes.keys(), ...more])]
+      return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
+    },
+    /** For many workflows: each ledger is asked at most every 200 ms, after the question. */
+    sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
+  }
+}
 
 /**
  * Withdraws intents without the key. A missing ledger is started: its tombstone refuses late requests.
  * An intent in a batch is not free: only `abandon` leaves a batch. Throws LANE_UNREACHABLE.
  */
-export function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched = false): Withdraw {
+function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {
       const request: LaneRequest = { kind: 'withdraw', id: `withdraw/${intentId}`, intentId, how }
@@ -54,4 +91,42 @@ async function apply(client: TemporalClient, lane: LaneId, config: LaneConfig | 
   const start = config && { config }
   const { answers } = await within(client, ms, () => applyToLane(client, lane, { requests: [request] }, { start }))
   return answers
+}
+
+interface LedgerReading {
+  readonly state: LaneState
+  readonly batches: readonly CarriedWorkflows[]
+}
+
+async function readLedger(
+  client: TemporalClient,
+  lane: LaneId,
+  batched: boolean,
+  known?: Map<string, ReadonlySet<string>>,
+): Promise<LedgerReading | undefined> {
+  try {
+    const state = await within(client, answerMs, () => queryLane(client, lane)).catch(ifGone(undefined))
+    if (!state) return undefined
+    return { state, batches: batched ? await within(client, answerMs, () => carriedByBatches(client, lane, known)) : [] }
+  } catch (error) {
+    throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
+  }
+}
+
+function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
+  if (!reading) return { lane, nonces: [], owners: [], finalized: 0, knowsAll: false }
+  const { state, batches } = reading
+  const entries = Object.values(state.entries)
+  const own = entries.filter((entry) => {
+    const intentId = intentOf(entry)
+    return intentId !== undefined && workflowOf(intentId) === workflowId
+  })
+  const inBatches = batches.filter(({ workflows }) => workflows.has(workflowId))
+  return {
+    lane,
+    nonces: [...own, ...inBatches].map(({ nonce }) => nonce),
+    owners: own.flatMap(({ owner, fill }) => (owner && !fill ? [owner.intentId] : [])),
+    finalized: state.observed?.finalized ?? 0,
+    knowsAll: state.synced && !entries.some(({ owner, fill }) => !owner && fill === 'inherited'),
+  }
 }

@@ -6,6 +6,11 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
 import { describeQueue } from '../../temporal/client/visibility/task-queues.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
+import { startPolling } from '../../runtime/wait.ts'
 
 /** How long a status is cached, ms. A busy ledger must not be polled. */
 const maxAgeMs = 5_000
@@ -14,14 +19,13 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
 /** Whether the lanes of a chain take work, by their ledgers and the pollers of their queues. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
-  const known = new Map<LaneId, { until: number; status: Promise<LaneStatus> }>()
+  const known = new Map<LaneId, () => Promise<LaneStatus>>()
   /** A lane without an answer counts as open. `unserved`: its queue has no poller, its ledger no observation. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
-    const entry = known.get(lane)
-    if (entry && entry.until > Date.now()) return entry.status
-    const asked = ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
-    known.set(lane, { until: Date.now() + maxAgeMs, status: asked })
-    return asked
+    const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
+    const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
+    known.set(lane, kept)
+    return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
   /** Lanes that take new work. If there are none, the unserved ones: their queues go on with the first worker. */
@@ -42,4 +46,42 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
   if (Date.now() - observedAt <= withoutWorkerMs || (await isPolled())) return { lane, open: true }
   const since = observedAt > 0 ? `, its ledger has had no observation since ${new Date(observedAt).toISOString()}` : ''
   return { lane, open: false, why: 'unserved', detail: `no worker polls ${laneQueue(lane)}${since}` }
+}
+
+const checkEveryMs = 2_000
+const wokenAtOnce = 20
+/** Most transfers that are watched. The rest wait until their own time is over. */
+const mostWaiting = 20_000
+
+interface OpenLaneWatcherOptions {
+  readonly lanes: Pick<LaneStatusCache, 'open'>
+  /** False: the transfer has ended. */
+  wake(this: void, id: string): Promise<boolean>
+  readonly logger: Logger
+  readonly everyMs?: number
+}
+
+export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
+
+/** Wakes transfers of this process once a lane of their chain takes work again. Their own waits grow to a minute. */
+export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
+  const waiting = new Set<string>()
+  const check = async (signal: AbortSignal) => {
+    if (waiting.size === 0 || (await lanes.open()).length === 0) return
+    const ids = [...waiting]
+    await mapLimited(ids, wokenAtOnce, async (id) => {
+      if (signal.aborted) return
+      // Removed first: the transfer may wait again before this call ends.
+      waiting.delete(id)
+      try {
+        await wake(id)
+      } catch (error) {
+        waiting.add(id)
+        logger.debug('a transfer could not be woken', { transfer: id, reason: toRelayerError(error).message })
+      }
+    })
+    logger.info('a lane takes work again', { woken: ids.length })
+  }
+  const watchFor = (id: string) => void (waiting.size < mostWaiting && waiting.add(id))
+  return { watchFor, ...startPolling(check, { everyMs }) }
 }

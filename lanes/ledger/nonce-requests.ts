@@ -37,7 +37,7 @@ const lateAnswerMs = 10_000
 export class NonceRequests {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
-  readonly #queue: FairQueue<Waiter>
+  readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
   /** Hash of the block at which the ledger last refused. Heights repeat on a replaced chain. */
@@ -49,7 +49,6 @@ export class NonceRequests {
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
     this.#deps = deps
     this.#transactions = transactions
-    this.#queue = new FairQueue(deps.ageingMs)
   }
 
   get waiting(): number {

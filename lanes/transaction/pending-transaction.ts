@@ -9,8 +9,8 @@ import type { LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
 import { Attempts, signingRefusal } from './attempts.ts'
 import { TransactionSender } from './sender.ts'
-import { FeeEscalator, type RaiseReason, StuckDetector } from './fee-escalator.ts'
-import { NonceConflictCheck } from './nonce-conflict-check.ts'
+import { createFeeEscalator, createStuckDetector, type RaiseReason, type StuckDetector } from './fee-escalator.ts'
+import { createNonceConflictCheck } from './nonce-conflict-check.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 interface KnownCall {
@@ -38,9 +38,9 @@ export class PendingTransaction {
   readonly #deps: LaneDeps
   readonly #attempts: Attempts
   readonly #sender: TransactionSender
-  readonly #escalator: FeeEscalator
+  readonly #escalator: ReturnType<typeof createFeeEscalator>
   readonly #stuck: StuckDetector
-  readonly #conflict: NonceConflictCheck
+  readonly #conflict: ReturnType<typeof createNonceConflictCheck>
   readonly #listeners = new Set<() => void>()
   readonly #outbid: readonly Fees[]
   #balance: string | undefined
@@ -56,11 +56,11 @@ export class PendingTransaction {
     this.intentId = intentId
     this.grantedTo = call.grantedTo
     this.#outbid = outbid
-    this.#stuck = new StuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
+    this.#stuck = createStuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
     this.#attempts = new Attempts(deps, nonce, attempts, call)
     this.#sender = new TransactionSender(deps, nonce)
-    this.#escalator = new FeeEscalator(deps, nonce, intentId, intent)
-    this.#conflict = new NonceConflictCheck(deps, nonce, call.callHash)
+    this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)
+    this.#conflict = createNonceConflictCheck(deps, nonce, call.callHash)
     this.#attempts.watch.onChange(({ kind }) => {
       // The pools may have dropped it: the same bytes are sent at the next block, and the wait for a raise begins anew.
       if (kind === 'unseen') {
@@ -89,7 +89,7 @@ export class PendingTransaction {
   }
 
   get atFeeLimit(): boolean {
-    return this.#escalator.atLimit && this.unmined
+    return this.#escalator.atLimit() && this.unmined
   }
 
   get unmined(): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createConfirmEnd, type EndDeps } from '../../activities/transfer/confirm-end.ts'
 import type { Chain } from '../../chains/port.ts'
-import type { LedgerNonces } from '../../lanes/ledger/held-nonces.ts'
+import type { LedgerNonces } from '../../lanes/ledger/keyless-requests.ts'
 import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
 import { scriptedChain } from './scripted-chain.ts'
 

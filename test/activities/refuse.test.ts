@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRefuse, type EndDeps } from '../../activities/transfer/confirm-end.ts'
 import type { At, Chain } from '../../chains/port.ts'
-import type { LedgerNonces } from '../../lanes/ledger/held-nonces.ts'
+import type { LedgerNonces } from '../../lanes/ledger/keyless-requests.ts'
 import type { WithdrawInput } from '../../temporal/contracts/transfer-steps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'

@@ -11,10 +11,9 @@ import { listBatches } from '../../temporal/client/transfers/batches.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
-import { createHeldNonces } from '../../lanes/ledger/held-nonces.ts'
+import { createKeylessRequests, type Withdraw } from '../../lanes/ledger/keyless-requests.ts'
 import { laneCall } from '../../lanes/deps.ts'
 import { createLaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
-import { createWithdrawals, type Withdraw } from '../../lanes/ledger/keyless-requests.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { BatchStatus } from '../../temporal/contracts/batch.ts'
 import { rolledBackSignal } from '../../temporal/contracts/transfer.ts'
@@ -28,6 +27,7 @@ const bridge = 'native-bridge'
 /** Transfers of the native bridge that share calls, with real contracts, ledger and server. */
 describe('Batches of a lane', () => {
   let setting: BatchSetting
+  let requests: ReturnType<typeof createKeylessRequests>
   let withdraw: Withdraw
   let settings: Settings
   let one: LaneProcess
@@ -37,7 +37,8 @@ describe('Batches of a lane', () => {
     ;[setting, outsider] = await Promise.all([startBatchSetting(), devnetSigner(30)])
     const { config, ledgers, network } = setting
     await network.target.admin('grantRole', [keccakText('RELAYER_ROLE'), outsider.address])
-    withdraw = createWithdrawals(ledgers.temporal.client, new Map([[config.lane, config]]), true)
+    requests = createKeylessRequests(ledgers.temporal.client, new Map([[config.lane, config]]), true)
+    withdraw = requests.withdraw
   })
   beforeEach(async () => {
     settings = noSettings
@@ -51,7 +52,6 @@ describe('Batches of a lane', () => {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal
     const { chain } = network.target
-    const heldNonces = createHeldNonces(client, [config.lane], true)
     const steps = createConfirmEnd({
       bridges: new Map([
         [bridge, createNativeBridge({ routes: [network.route], endpoints: new Map([['target', one.endpoint]]), sources: [] })],
@@ -61,9 +61,7 @@ describe('Batches of a lane', () => {
       settings: () => settings,
       fees: () => ({}),
       abandonAfterMs: 0,
-      withdraw,
-      heldNonces,
-      sharedHeldNonces: heldNonces,
+      ...requests,
     })
     return steps({ transfer, intentId: candidateOf(transfer).intentId, nonces: [] })
   }

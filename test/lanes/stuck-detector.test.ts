@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { StuckDetector } from '../../lanes/transaction/fee-escalator.ts'
+import { createStuckDetector } from '../../lanes/transaction/fee-escalator.ts'
 
 const calm = { lowest: false, pricedOut: false }
 
 test('only the lowest nonce is raised, some blocks after it became the lowest or was last tried', () => {
-  const detector = new StuckDetector(3, true)
+  const detector = createStuckDetector(3, true)
   detector.attempted(10)
   expect(detector.check({ height: 20, ...calm })).toBeUndefined()
   expect(detector.check({ height: 21, ...calm, lowest: true })).toBeUndefined()
@@ -19,13 +19,13 @@ test('only the lowest nonce is raised, some blocks after it became the lowest or
 })
 
 test('nothing is raised on a halted chain', () => {
-  const detector = new StuckDetector(1, true)
+  const detector = createStuckDetector(1, true)
   detector.attempted(5)
   for (let looks = 0; looks < 10; looks++) expect(detector.check({ height: 5, lowest: true, pricedOut: true })).toBeUndefined()
 })
 
 test('all that are priced out are repriced after the same blocks, whatever their nonce', () => {
-  const followers = [1, 2, 3].map(() => new StuckDetector(3, true))
+  const followers = [1, 2, 3].map(() => createStuckDetector(3, true))
   for (const one of followers) one.attempted(10)
   const at = (height: number) => followers.map((one) => one.check({ height, ...calm, pricedOut: true }))
   expect(at(11)).toEqual([undefined, undefined, undefined])
@@ -37,7 +37,7 @@ test('all that are priced out are repriced after the same blocks, whatever their
 })
 
 test('one that the nodes find too cheap is raised at the next block', () => {
-  const detector = new StuckDetector(100, true)
+  const detector = createStuckDetector(100, true)
   detector.attempted(10)
   detector.tooCheap('lowest')
   expect(detector.check({ height: 10, ...calm, lowest: true })).toBeUndefined()
@@ -49,7 +49,7 @@ test('one that the nodes find too cheap is raised at the next block', () => {
 })
 
 test('where a higher fee replaces nothing, only one that no block can take is repriced', () => {
-  const detector = new StuckDetector(3, false)
+  const detector = createStuckDetector(3, false)
   detector.attempted(10)
   for (let height = 11; height < 60; height++) expect(detector.check({ height, ...calm, lowest: true })).toBeUndefined()
   detector.tooCheap('lowest')

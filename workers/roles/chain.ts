@@ -1,16 +1,14 @@
-import { OpenLaneWatcher } from '../../lanes/ledger/open-lane-watcher.ts'
+import { createLaneStatusCache, createOpenLaneWatcher, type LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
 import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
 import { LanesWithoutRole } from '../../bridges/gates/lanes-without-role.ts'
-import { createPauses, createWithdrawals } from '../../lanes/ledger/keyless-requests.ts'
+import { createKeylessRequests, createPauses } from '../../lanes/ledger/keyless-requests.ts'
 import { listWaitingTransfers, wakeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { createChainSteps } from '../../activities/index.ts'
 import type { LocalLanes } from '../../activities/deps.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { createHeldNonces, createSharedHeldNonces } from '../../lanes/ledger/held-nonces.ts'
 import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
 import { crashSinks, workflowBundle } from '../process/bundle.ts'
-import { createLaneStatusCache, type LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
 import { laneConfigs } from './lane.ts'
 import type { Service } from '../../runtime/wait.ts'
 import type { ProcessContext } from './context.ts'
@@ -37,7 +35,7 @@ export async function createChainWorker(
   const localLanes: LocalLanes = new Map([...allLocal].filter(([lane]) => ledgers.has(lane)))
   const localSlots = [...localLanes.values()].reduce((sum, { slots }) => sum + slots.size, 0)
   const gates = createGateWatcher(name, lanes, context)
-  const openLanes = new OpenLaneWatcher({ lanes, wake: (id) => wakeTransfer(client, id), logger })
+  const openLanes = createOpenLaneWatcher({ lanes, wake: (id) => wakeTransfer(client, id), logger })
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const activities = createChainSteps({
     bridges,
@@ -53,9 +51,7 @@ export async function createChainWorker(
     stepTimes,
     localLanes,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
-    withdraw: createWithdrawals(client, ledgers, batched),
-    heldNonces: createHeldNonces(client, [...ledgers.keys()], batched),
-    sharedHeldNonces: createSharedHeldNonces(client, [...ledgers.keys()], batched),
+    ...createKeylessRequests(client, ledgers, batched),
     client,
     ...auditAlarms(name, context),
   })
