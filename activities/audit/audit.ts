@@ -1,4 +1,7 @@
-import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Code } from '../../domain/catalogue/catalogue.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
 import { type Finding, recover } from '../../temporal/recovery/remedies.ts'
 import { findStuckTransfers } from '../../temporal/recovery/stuck-transfers.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
@@ -14,12 +17,12 @@ import { LRUCache } from 'lru-cache'
 
 export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly client: TemporalClient
-  readonly onRecovered: (found: Found, chain: ChainName, transfer: string) => void
-  readonly onDone: (chain: ChainName) => void
+  readonly logger: Logger
+  readonly metrics: Metrics
 }
 
 /** `undone`: the effect is gone. `reopened`: closed without an outcome. `idle`: runs and waits for nothing. */
-export type Found = 'undone' | 'reopened' | 'idle'
+type Found = 'undone' | 'reopened' | 'idle'
 
 /** Carried by the heartbeats, so that another try goes on from the same page. */
 interface Progress {
@@ -38,6 +41,18 @@ const mostCached = 20_000
 /** The second read waits this many block times for a block, and at least 10 s. */
 const blocksToWait = 5
 const leastWaitMs = 10_000
+
+const recovered: Readonly<Record<Found, { readonly code: Code; readonly text: string }>> = {
+  undone: {
+    code: 'EFFECT_UNDONE',
+    text: 'a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again',
+  },
+  reopened: { code: 'TRANSFER_REOPENED', text: 'a transfer was closed without an outcome; it is started again' },
+  idle: {
+    code: 'TRANSFER_RESET',
+    text: 'a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task',
+  },
+}
 
 interface StoredTransfer {
   readonly run: RunId
@@ -72,7 +87,7 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
     } finally {
       clearInterval(beat)
     }
-    deps.onDone(input.chain)
+    deps.metrics.portage_audits_total.inc({ chain: input.chain })
     return report
   }
 }
@@ -114,7 +129,11 @@ async function reopen(deps: AuditDeps, runs: readonly RunId[], report: AuditRepo
 
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
   await recover(deps.client, run, finding)
-  deps.onRecovered(found, report.chain, run.workflowId)
+  const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened } = deps.metrics
+  const counter = found === 'undone' ? undone : reopened
+  counter.inc({ chain: report.chain })
+  const { code, text } = recovered[found]
+  deps.logger[found === 'undone' ? 'error' : 'warn'](text, { code, chain: report.chain, transfer: run.workflowId })
   report[`${found}Count`] += 1
   if (report[found].length < listed) report[found].push(run.workflowId)
 }

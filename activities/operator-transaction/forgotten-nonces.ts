@@ -1,4 +1,4 @@
-import type { Chain } from '../../chains/port.ts'
+import type { Chain, Receipt } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import { type ForgottenNonces, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
@@ -117,9 +117,14 @@ function* descending(ranges: readonly ForgottenNonces[]) {
 
 async function paidBy(chain: Chain, nonce: number, hash: string): Promise<Result> {
   const receipt = await chain.receipt(hash, 'agreed')
-  if (!receipt) return notYet(`nonce ${nonce} was given before Temporal was set back, and has no receipt yet for most nodes`)
-  const { height: blockHeight, hash: blockHash } = receipt.block
-  return { kind: 'final', nonce, ok: receipt.status === 'success', txHash: hash, blockHeight, blockHash, gasPaid: gasPaid(receipt) }
+  if (receipt) return final(nonce, receipt)
+  return notYet(`nonce ${nonce} was given before Temporal was set back, and has no receipt yet for most nodes`)
+}
+
+export function final(nonce: number, receipt: Receipt) {
+  const { hash, status, block } = receipt
+  const where = { txHash: hash, blockHeight: block.height, blockHash: block.hash }
+  return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) } as const
 }
 
 function stillRead(): Result {

@@ -1,6 +1,5 @@
-import type { Chain, Receipt } from '../../chains/port.ts'
+import type { Chain } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { gasPaid } from '../../domain/fees/fees.ts'
 import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
 import { workflowOf, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { refusalCodes } from '../../domain/lane/messages.ts'
@@ -13,10 +12,9 @@ import type {
   OperatorTransactionSteps,
   SendOperatorTransactionInput as Input,
   SendOperatorTransactionResult as Result,
-  SignedHash,
 } from '../../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
-import { FinalNonces, findForgotten } from './forgotten-nonces.ts'
+import { final, FinalNonces, findForgotten } from './forgotten-nonces.ts'
 import { withHeartbeats } from '../run-step.ts'
 import { priceCall } from '../checks/price-call.ts'
 
@@ -32,73 +30,80 @@ export interface SendOperatorTransactionDeps {
   readonly fees: FeePolicyResolver
 }
 
-interface Deps extends SendOperatorTransactionDeps {
+interface Try {
+  readonly chain: Chain
+  readonly fees: FeePolicyResolver
   readonly known: FinalNonces
+  readonly agent: LaneAgent
+  readonly input: Input
+  readonly context: Context
 }
 
-export function createSendOperatorTransaction(given: SendOperatorTransactionDeps): OperatorTransactionSteps['sendOperatorTransaction'] {
-  const deps: Deps = { ...given, known: new FinalNonces() }
-  return (input) => withHeartbeats((context) => run(deps, input, context))
+export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps): OperatorTransactionSteps['sendOperatorTransaction'] {
+  const known = new FinalNonces()
+  return (input) =>
+    withHeartbeats(async (context) => {
+      const agent = deps.agents.get(input.lane)
+      if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
+      return run({ chain: deps.chain, fees: deps.fees, known, agent, input, context })
+    })
 }
 
-async function run(deps: Deps, input: Input, context: Context): Promise<Result> {
-  const agent = deps.agents.get(input.lane)
-  if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
+async function run(one: Try): Promise<Result> {
+  const { agent, input, context } = one
   const { cancellationSignal: signal } = context
   if (input.cancel && (await agent.cancel(input.intentId)) === 'free')
-    return input.lookUpOnly ? findFinal(deps, input) : ((await madeBefore(deps, agent, input, context)) ?? { kind: 'withdrawn' })
-  const acquired = await acquire(deps, agent, input, context)
+    return input.lookUpOnly ? findFinal(one) : ((await madeBefore(one)) ?? { kind: 'withdrawn' })
+  const acquired = await acquire(one)
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
-  const result = () => resultOf(deps, input, pending)
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
     // The process with this nonce died before it asked the members: a member withdrawn since must not be delivered.
     await agent.cancel(input.intentId)
-    return result()
+    return resultOf(one, pending)
   }
   // A transaction that an earlier process may have sent is followed even if this one may not sign it.
-  await agent.signAndSend(pending).catch(unlessSentBefore(input, context))
+  await agent.signAndSend(pending).catch(unlessSentBefore(one))
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
-  return result()
+  return resultOf(one, pending)
 }
 
 /** A permanent error says nothing about a transaction of an earlier try, so only a first try throws it. */
-function unlessSentBefore({ lookUpOnly, held }: Input, { info }: Context): (error: unknown) => void {
+function unlessSentBefore({ input, context }: Try): (error: unknown) => void {
   return (error) => {
-    if (!lookUpOnly && !held && info.attempt === 1) throw error
+    if (!input.lookUpOnly && !input.held && context.info.attempt === 1) throw error
     if (toRelayerError(error).retriable) throw error
   }
 }
 
-async function resultOf(deps: Deps, input: Input, pending: PendingTransaction): Promise<Result> {
+async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> {
+  const { held: before } = one.input
   const { state, nonce } = pending
   const signed = pending.tried.map(({ kind, hash }) => ({ kind, hash }))
-  const held = { nonce, tried: withEarlier(signed, input.held?.nonce === nonce ? input.held.tried : []) }
+  const earlier = before?.nonce === nonce ? before.tried : []
+  const held = { nonce, tried: [...earlier, ...signed.filter(({ hash }) => !earlier.some((other) => other.hash === hash))] }
   if (state.kind === 'pending') return { kind: 'pending', held, reason: state.note }
   const isOver = state.kind === 'spent' || (state.final && !state.noop)
   if (!isOver) return { kind: 'pending', held, reason: `in block ${state.receipt.block.height}, not final yet` }
-  return verdict(deps, input, held)
-}
-
-function withEarlier(signed: readonly SignedHash[], earlier: readonly SignedHash[]): SignedHash[] {
-  return [...earlier, ...signed.filter(({ hash }) => !earlier.some((one) => one.hash === hash))]
+  return verdict(one, held)
 }
 
 /** The ledger forgets a final nonce: the chain decides. Without a known nonce the transaction is lost. */
-async function findFinal(deps: Deps, input: Input): Promise<Result> {
+async function findFinal(one: Try): Promise<Result> {
+  const { input } = one
   // A run before a reset may have gone on to other nonces.
   for (const earlier of input.earlier ?? []) {
-    const result = await verdict(deps, input, earlier)
+    const result = await verdict(one, earlier)
     if (result.kind === 'final' || result.kind === 'pending') return result
   }
-  if (input.held) return verdict(deps, input, input.held)
+  if (input.held) return verdict(one, input.held)
   return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
 }
 
 /** Fate of a nonce as most nodes show it at finality: no contract prevents a second payment. `lost`: nodes lack it. */
-async function verdict({ chain }: Deps, { lane, intent }: Input, held: Held): Promise<Result> {
+async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
   const { nonce, tried } = held
   const address = laneAddress(lane)
   const pending = (reason: string): Result => ({ kind: 'pending', held, reason })
@@ -129,31 +134,25 @@ function lost(detail: string, lane: LaneId, held?: Held): Result {
   return { kind: 'lost', reason: new RelayerError('TRANSACTION_LOST', { detail, facts: { lane, nonce: held?.nonce, hashes } }).message }
 }
 
-function final(nonce: number, receipt: Receipt): Result {
-  const { hash, status, block } = receipt
-  const where = { txHash: hash, blockHeight: block.height, blockHash: block.hash }
-  return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) }
-}
-
-async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Context): Promise<Exclude<Acquired, Refused> | Result> {
-  const { info, cancellationSignal: signal } = context
+async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
+  const { agent, input } = one
+  const { info, cancellationSignal: signal } = one.context
   const { lane, intentId, intent, lookUpOnly, cancel, held } = input
   const call = { ...laneCall(intentId, intent), tried: held?.tried }
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
-    if (found.kind === 'acquired') return (await madeInstead(deps, agent, input, context, found.pending)) ?? found
+    if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
     // A withdrawn intent may have held a nonce that is final by now, or of a ledger that is gone.
-    if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held)))
-      return findFinal(deps, input)
+    if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
     // The transaction of an earlier try may be final: the workflow knows what was signed.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
   if (cancel) return { kind: 'withdrawn' }
-  const made = await madeBefore(deps, agent, input, context)
+  const made = await madeBefore(one)
   if (made) return made
   const knownUntil = lastForgotten(agent)
-  const priced = await priceCall(deps, { lane, owner: workflowOf(intentId), intent })
+  const priced = await priceCall(one, { lane, owner: workflowOf(intentId), intent })
   if (priced.kind === 'reverts') return { kind: 'impossible', reason: `it reverts: ${priced.revert.reason || priced.revert.data}` }
   if (priced.kind === 'impossible') return { kind: 'impossible', reason: `${priced.code}: ${priced.reason}` }
   if (priced.kind === 'wait') return { kind: 'no-slot', code: priced.code, reason: priced.reason }
@@ -166,26 +165,18 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
 }
 
 /** A payment that an earlier ledger made is not made again. For a batch the contract prevents that. */
-async function madeBefore(
-  { chain, known }: Deps,
-  { view }: LaneAgent,
-  { lane, intent, orderedAt }: Input,
-  { cancellationSignal: signal }: Context,
-): Promise<Result | undefined> {
+async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
+  const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined
-  return findForgotten({ chain, known, signal, era: view?.era ?? 0 }, { lane, intent, orderedAt }, view?.forgotten ?? [])
+  const search = { chain, known, signal: context.cancellationSignal, era: view?.era ?? 0 }
+  return findForgotten(search, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
 /** The same for a nonce of a try without a known signature: if another nonce may have paid, nothing is signed here. */
-async function madeInstead(
-  deps: Deps,
-  agent: LaneAgent,
-  input: Input,
-  context: Context,
-  pending: PendingTransaction,
-): Promise<Result | undefined> {
+async function madeInstead(one: Try, pending: PendingTransaction): Promise<Result | undefined> {
+  const { agent, input } = one
   if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined
-  const made = await madeBefore(deps, agent, input, context)
+  const made = await madeBefore(one)
   if (!made) return undefined
   await agent.release(pending)
   if (made.kind !== 'no-slot') await agent.cancel(input.intentId)

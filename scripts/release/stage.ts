@@ -6,8 +6,7 @@ import { compileAll } from '../../bin/compile.js'
 import { buildPage } from '../../bin/page.js'
 import { run } from '../../lab/devnet/run.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { workflowBundle } from '../../workers/process/bundle.ts'
-import { keptCode } from '../../workers/process/bundle-cache.ts'
+import { keptCode, workflowBundle } from '../../workers/process/bundle.ts'
 import { allowedLicences, isAllowed, type PackageAt, packagesOf, withDependencies } from './packages.ts'
 
 /** A release as a folder, which `npm pack` makes a tarball of. */

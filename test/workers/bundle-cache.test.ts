@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { cachedCode, keyOf } from '../../workers/process/bundle-cache.ts'
+import { cachedCode, keyOf } from '../../workers/process/bundle.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
 describe('The cache of bundled workflow code', () => {

@@ -1,3 +1,4 @@
+import { receiversOf } from '../../config/receivers.ts'
 import { accessSource } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { LocalLane } from '../../activities/deps.ts'
@@ -6,13 +7,12 @@ import type { LaneId } from '../../domain/lane/lane.ts'
 import { createMetrics, type Metrics } from '../../observability/metrics.ts'
 import { startWorkflowRecovery } from '../../temporal/recovery/workflow-recovery.ts'
 import { type Admin, openAdmin } from '../roles/admin.ts'
-import { scheduleAudits } from '../roles/audit.ts'
 import { createChainWorker, createLedgerWorker } from '../roles/chain.ts'
 import { createContext } from '../roles/context.ts'
 import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { startIntake } from '../roles/intake.ts'
 import { createLaneWorker, signingLanes } from '../roles/lane.ts'
-import { startNotifications } from '../roles/notifications.ts'
+import { createNotificationWork } from '../roles/notifications.ts'
 import { watchPolls } from './poll-watch.ts'
 import { keepSettings } from '../roles/settings-keeper.ts'
 import { applyNodeChanges } from '../roles/network.ts'
@@ -93,7 +93,12 @@ async function startRole(
   if (serves('ledger')) {
     ledgers.push(await createLedgerWorker({ ...hosting, logger }))
     services.push(startWorkflowRecovery(context))
-    await startNotifications(context, hosting, options.env, work)
+    const receivers = receiversOf(config, options.env)
+    if (receivers.size > 0) {
+      const { worker, service } = await createNotificationWork(context, hosting, { receivers })
+      workers.push(worker)
+      services.push(service)
+    }
   }
   if (serves('lane')) {
     const lanes = signingLanes(context, options.lanes)
@@ -108,7 +113,7 @@ async function startRole(
     for (const name of network.served) {
       const served = await createChainWorker(name, context, hosting, localLanes)
       workers.push(served.worker)
-      services.push(...served.services, scheduleAudits(name, context))
+      services.push(...served.services)
     }
   }
   const polls = watchPolls([...ledgers, ...workers], logger, work.failure, hosting.tuning)

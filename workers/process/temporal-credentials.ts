@@ -13,16 +13,15 @@ const oldConnectionMs = 120_000
 /** Warn of an API key that ends within this time, ms. */
 const soonMs = 3 * 24 * 3_600_000
 
-export interface CredentialsWatch {
+interface CredentialsWatch {
   readonly target: TemporalAccess
   readonly temporal: Temporal
   readonly workers: readonly Worker[]
   readonly logger: Logger
-  readonly everyMs?: number
 }
 
 /** Uses changed credential files without a restart. Unusable ones are logged once and read again. */
-export function watchCredentials({ target, temporal, workers, logger, everyMs = pollEveryMs }: CredentialsWatch): Service {
+export function watchCredentials({ target, temporal, workers, logger }: CredentialsWatch): Service {
   const { tls, apiKey } = target
   const files = [tls?.ca, tls?.certificate, tls?.key, apiKey].flatMap((source) => (source?.file === undefined ? [] : [source.file]))
   warnBeforeKeyEnds(temporal.credentials, apiKey?.file !== undefined, logger)
@@ -59,7 +58,7 @@ export function watchCredentials({ target, temporal, workers, logger, everyMs = 
   const close = async (connection: NativeConnection) => {
     if (old.delete(connection)) await connection.close().catch(() => {})
   }
-  const polling = startPolling(check, { everyMs })
+  const polling = startPolling(check, { everyMs: pollEveryMs })
   return {
     async stop() {
       await polling.stop()

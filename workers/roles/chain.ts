@@ -7,14 +7,15 @@ import { createChainSteps } from '../../activities/index.ts'
 import type { LocalLanes } from '../../activities/deps.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
-import { auditAlarms } from './audit.ts'
 import { crashSinks, workflowBundle } from '../process/bundle.ts'
 import { laneConfigs } from './lane.ts'
-import type { Service } from '../../runtime/wait.ts'
-import type { ProcessContext } from './context.ts'
+import { type Service, startPolling } from '../../runtime/wait.ts'
+import type { ProcessContext, ProcessParts } from './context.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { createWorker, type Hosting, pollers } from '../process/create-worker.ts'
 import type { Worker } from '@temporalio/worker'
+import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /** These fail if they do not replay, and start again: chains show what is done. Those of `ledger` are reset instead. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
@@ -52,11 +53,10 @@ export async function createChainWorker(
     localLanes,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     ...createKeylessRequests(client, ledgers, batched),
-    client,
-    ...auditAlarms(name, context),
+    ...{ client, logger, metrics: context.metrics },
   })
   const worker = await createTransferWorker(name, { ...hosting, logger, activities, localSlots })
-  return { worker, services: gates ? [gates, openLanes] : [openLanes] }
+  return { worker, services: [...(gates ? [gates] : []), openLanes, scheduleAudits(name, context)] }
 }
 
 /** The Worker of a chain's queue. Its slots are its own, so that admissions never delay the queue `ledger`. */
@@ -110,4 +110,26 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
     maxCachedWorkflows: hosting.tuning.maxCachedWorkflows,
     workflowTaskPollerBehavior: pollers(4),
   })
+}
+
+/** Interval at which the schedule is set or checked, ms. A wiped Temporal has none. */
+const againMs = 15_000
+
+/** Keeps the schedule of a chain's audits as configured. An operator's pause stays. */
+function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {
+  const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
+  // Counters begin at 0: an alert on growth does not see a first value of 1.
+  for (const counter of [undone, reopened, audits]) counter.inc({ chain }, 0)
+  let isSet = false
+  let isLogged = false
+  const keep = async () => {
+    await setAuditSchedule(client, chain, config.audit, { onlyIfMissing: isSet })
+    isSet = true
+    isLogged = false
+  }
+  const onError = (error: unknown) => {
+    if (!isLogged) logger.warn('the schedule of the audits could not be set; trying again', { chain, ...problemOf(error) })
+    isLogged = true
+  }
+  return startPolling(keep, { everyMs: againMs, onError })
 }

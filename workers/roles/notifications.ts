@@ -2,7 +2,6 @@ import type { Worker } from '@temporalio/worker'
 import { createNotify } from '../../activities/notify.ts'
 import { guarded } from '../../activities/run-step.ts'
 import { lanesOf } from '../../config/chains.ts'
-import { receiversOf } from '../../config/receivers.ts'
 import { type NotifierState, oldestUnsent, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
 import type { Receiver } from '../../domain/notification/notification.ts'
 import { createConditionReader } from '../../operations/notifications/condition-reader.ts'
@@ -15,11 +14,10 @@ import { notificationQueue } from '../../temporal/contracts/notifier.ts'
 import { poll, type Service } from '../../runtime/wait.ts'
 import type { ProcessParts } from './context.ts'
 import { createWorker, type Hosting, pollers } from '../process/create-worker.ts'
-import type { ProcessWork } from '../process/supervise.ts'
 
 const keepMs = 15_000
 
-export interface NotificationOptions {
+interface NotificationOptions {
   readonly receivers: ReadonlyMap<string, Receiver>
   readonly times?: NotifyTimes
   readonly gapAgeMs?: number
@@ -27,20 +25,6 @@ export interface NotificationOptions {
 }
 
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
-
-/** Throws CONFIG_INVALID if the variable of a secret is not set. @param work gets the started parts */
-export async function startNotifications(
-  parts: Parts,
-  hosting: Hosting,
-  env: NodeJS.ProcessEnv,
-  { workers, services }: ProcessWork,
-): Promise<void> {
-  const receivers = receiversOf(parts.config, env)
-  if (receivers.size === 0) return
-  const { worker, service } = await createNotificationWork(parts, hosting, { receivers })
-  workers.push(worker)
-  services.push(service)
-}
 
 /** Serves the steps of the notifiers and keeps the notifiers running. Ends its steps when it is stopped. */
 export async function createNotificationWork(
