@@ -25,16 +25,13 @@ const waitForFinalMs = 10_000
 const priority = 2
 
 export interface SendOperatorTransactionDeps {
-  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  readonly agent: LaneAgent
   readonly chain: Chain
   readonly fees: FeePolicyResolver
 }
 
-interface Try {
-  readonly chain: Chain
-  readonly fees: FeePolicyResolver
+interface Try extends SendOperatorTransactionDeps {
   readonly known: FinalNonces
-  readonly agent: LaneAgent
   readonly input: Input
   readonly context: Context
 }
@@ -43,9 +40,8 @@ export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps)
   const known = new FinalNonces()
   return (input) =>
     withHeartbeats(async (context) => {
-      const agent = deps.agents.get(input.lane)
-      if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
-      return run({ chain: deps.chain, fees: deps.fees, known, agent, input, context })
+      if (deps.agent.lane !== input.lane) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
+      return run({ ...deps, known, input, context })
     })
 }
 

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { workflowOf, type LaneId } from '../../domain/lane/lane.ts'
+import { workflowOf } from '../../domain/lane/lane.ts'
 import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
@@ -19,11 +19,10 @@ import type { Context } from '@temporalio/activity'
 /** Share of the heartbeat timeout for which a read without effect is trusted: later another process may take over. */
 const trustedShare = 0.8
 
-export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release'>
-
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
   readonly chain: Chain
-  readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
+  readonly agent: Pick<LaneAgent, 'find' | 'acquire' | 'release'>
+  readonly batchRouting?: BatchRouting | undefined
   readonly forNonceMs?: number
 }
 
@@ -36,12 +35,11 @@ type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimesta
 /** Gets a nonce; nothing may forbid it before or after the wait. A transfer with a nonce goes on: the lane owes it. */
 export async function acquire(
   deps: AcquireDeps,
-  agent: NonceSource,
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
 ): Promise<Acquisition> {
   const { transfer, lane, intentId, retriedAt, mode } = input
-  const routing = deps.batchRouting?.get(lane)
+  const { agent, batchRouting: routing } = deps
   const request = await requestOf(deps, input)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   // An earlier try may have sent a call, even one that the ledger has forgotten.

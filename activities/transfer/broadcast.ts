@@ -1,6 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
-import type { LaneId } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
@@ -18,7 +17,7 @@ import { acquire, type AcquireDeps, type Acquisition } from './acquire-nonce.ts'
 import type { Context } from '@temporalio/activity'
 
 export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'lossReports' | 'stepTimes'> {
-  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  readonly agent: LaneAgent
   readonly slots?: StepSlots
   /** How long a step follows its transaction, ms. Then another step gets the slot. Default 30 s. */
   readonly followMs?: number
@@ -61,19 +60,18 @@ export function createBroadcastLocally(lanes?: LocalLanes): LocalBroadcastSteps[
   }
 }
 
-export function createExpedite({ agents, batchRouting }: Pick<BroadcastDeps, 'agents' | 'batchRouting'>): LaneSteps['expedite'] {
+export function createExpedite({ agent, batchRouting }: Pick<BroadcastDeps, 'agent' | 'batchRouting'>): LaneSteps['expedite'] {
   return async ({ lane, intentId }) => {
-    const pending = agents.get(lane)?.pendingOf(intentId) ?? batchRouting?.get(lane)?.driven(intentId)?.pending
-    if (pending?.unmined) await pending.bump()
+    const pending = agent.pendingOf(intentId) ?? batchRouting?.driven(intentId)?.pending
+    if (lane === agent.lane && pending?.unmined) await pending.bump()
   }
 }
 
 async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context, enter: (phase: string) => void): Promise<BroadcastResult> {
-  const { lane } = input
-  const agent = deps.agents.get(lane)
-  if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane } })
+  const { agent } = deps
+  if (agent.lane !== input.lane) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
   const times = timesOfSteps(deps, input, context.info)
-  const acquired = await acquire(deps, agent, input, context)
+  const acquired = await acquire(deps, input, context)
   if (context.cancellationSignal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
 
@@ -82,7 +80,7 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
   times.reached('nonce')
   if (!batch) await agent.signAndSend(pending)
   times.reached('broadcast')
-  const result = await follow(deps, input.transfer, { acquired, agent, context, enter, times })
+  const result = await follow(deps, input.transfer, { acquired, context, enter, times })
   return batch ? asMember(batch, result) : result
 }
 
@@ -104,20 +102,19 @@ function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode, seenAt }: 
 
 interface Following {
   readonly acquired: Followed
-  readonly agent: LaneAgent
   readonly context: Context
   readonly enter: (phase: string) => void
   readonly times: ReturnType<typeof timesOfSteps>
 }
 
 async function follow(deps: BroadcastDeps, transfer: Transfer, following: Following): Promise<BroadcastResult> {
-  const { acquired, agent, context, enter, times } = following
+  const { acquired, context, enter, times } = following
   const { pending, batch } = acquired
   const signal = context.cancellationSignal
   const until = Date.now() + (deps.followMs ?? 30_000)
   for (;;) {
     enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
-    await untilIncluded(pending, agent, until, signal)
+    await untilIncluded(pending, deps.agent, until, signal)
     if (signal.aborted) await context.cancelled
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
-import { acquire, type AcquireDeps, type NonceSource } from '../../activities/transfer/acquire-nonce.ts'
+import { acquire, type AcquireDeps } from '../../activities/transfer/acquire-nonce.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
@@ -24,7 +24,7 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
   const now: Now = { block: '0xaa', delivered: false, settings: noSettings }
   const seen = { looks: 0, asked: 0, givenBack: 0 }
   const pending = { nonce: 7, unsigned: true } as PendingTransaction
-  const agent: NonceSource = {
+  const agent: AcquireDeps['agent'] = {
     find: async () => ({ kind: 'refused', why: 'none', detail: 'the intent has no nonce' }),
     async acquire() {
       seen.asked++
@@ -42,6 +42,7 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
     },
   })
   const deps: AcquireDeps = {
+    agent,
     bridges: bridgesWith(endpoint),
     chain: scriptedChain(() => now.block),
     settings: () => now.settings,
@@ -60,7 +61,7 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
   }
   const info = { attempt, currentAttemptScheduledTimestampMs: Date.now(), heartbeatTimeoutMs: 10_000 }
   const context = { cancellationSignal: new AbortController().signal, info }
-  return { got: () => acquire(deps, agent, input, context), now, seen }
+  return { got: () => acquire(deps, input, context), now, seen }
 }
 
 describe('A nonce from a ledger that has forgotten what it gave', () => {

@@ -20,7 +20,7 @@ const input: BroadcastInput = {
 /** `broadcast` in the SDK's own environment for activities, with an endpoint that answers when the test lets it. */
 function setting(heartbeatTimeoutMs: number, intent: () => Promise<never>) {
   const broadcast = createBroadcast({
-    agents: new Map([[lane, {} as Partial<LaneAgent> as LaneAgent]]),
+    agent: { lane } as Partial<LaneAgent> as LaneAgent,
     bridges: bridgesWith(fakeEndpoint({ intent })),
     chain: scriptedChain(() => '0xaa'),
     settings: () => noSettings,

@@ -44,7 +44,7 @@ function setting(
     receipt: async (hash) => ({ hash, status: 'success', block, from: '0x', gasUsed: '1', effectiveGasPrice: '2', logs: [] }),
   }
   const send = createSendOperatorTransaction({
-    agents: new Map([[lane, agent as LaneAgent]]),
+    agent: { ...agent, lane } as LaneAgent,
     chain: chain as Chain,
     fees: () => ({}),
   })

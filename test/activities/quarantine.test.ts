@@ -79,8 +79,8 @@ function setting({
   const broadcast = createBroadcast({
     ...shared,
     chain,
-    agents: new Map([[lane, agent]]),
-    batchRouting: new Map([[lane, routing]]),
+    agent: { ...agent, lane },
+    batchRouting: routing,
   } as never)
   const cache = { statuses: async () => [{ lane, open: true }], open: async () => [lane], lanes: [lane] }
   const prepare = createPrepare({

@@ -85,8 +85,8 @@ export async function startBatchSetting(): Promise<BatchSetting> {
         async serve() {
           const activities = createLaneSteps({
             ...steps,
-            agents: new Map([[config.lane, agent]]),
-            batchRouting: new Map([[config.lane, routing]]),
+            agent,
+            batchRouting: routing,
           })
           const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(config.lane), activities, shutdownGraceTime: 0 })
           const running = worker.run()

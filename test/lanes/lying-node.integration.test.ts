@@ -89,7 +89,7 @@ async function startPayment(signer: Signer, name: string, to: string) {
   agent.start()
   await until(() => agent.view?.synced, { ...waitLimit, what: 'the lane to be synced' })
   const { connection, namespace, client } = ledgers.temporal
-  const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain, settings: () => noSettings, fees: () => ({}) }
+  const deps = { bridges: new Map(), agent, chain, settings: () => noSettings, fees: () => ({}) }
   const taskQueue = laneQueue(agent.lane)
   const worker = await Worker.create({ connection, namespace, taskQueue, activities: createLaneSteps(deps), shutdownGraceTime: 0 })
   const running = worker.run()

@@ -37,8 +37,7 @@ describe('An operator transaction', () => {
   async function serve(key: Signer): Promise<() => Promise<void>> {
     const agent = await setting.agent(key)
     const { connection, namespace } = setting.ledgers.temporal
-    const agents = new Map([[agent.lane, agent]])
-    const deps = { bridges: new Map(), agents, chain: setting.chain, settings: () => noSettings, fees: () => policy }
+    const deps = { bridges: new Map(), agent, chain: setting.chain, settings: () => noSettings, fees: () => policy }
     const activities = createLaneSteps(deps)
     const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
     const running = worker.run()

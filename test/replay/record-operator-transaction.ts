@@ -24,8 +24,7 @@ export async function recordOperatorTransactions(keep: Keep): Promise<void> {
   const signer = await devnetSigner(20)
   const agent = await setting.agent(signer)
   const { client, connection, namespace } = setting.ledgers.temporal
-  const agents = new Map([[agent.lane, agent]])
-  const deps = { bridges: new Map(), agents, chain: setting.chain, settings: () => noSettings, fees: () => ({}) }
+  const deps = { bridges: new Map(), agent, chain: setting.chain, settings: () => noSettings, fees: () => ({}) }
   const activities = createLaneSteps(deps)
   const worker = await Worker.create({ connection, namespace, taskQueue: laneQueue(agent.lane), activities, shutdownGraceTime: 0 })
   const running = worker.run()

@@ -31,7 +31,7 @@ function parts(endWith?: Error) {
   const failure = new AbortController()
   const work = { ledgers: [worker('ledger')], workers: [lane], agents: [agent], services: [service], failure }
   const stopping = () => void said.push('stopping')
-  const running = supervise(work, { stopping, close: async () => void said.push('closed'), logger: silentLogger() })
+  const running = supervise(work, { onStop: stopping, close: async () => void said.push('closed'), logger: silentLogger() })
   return { said, running, lane, failure }
 }
 

@@ -17,6 +17,8 @@ import { watchPolls } from './poll-watch.ts'
 import { keepSettings } from '../roles/settings-keeper.ts'
 import { applyNodeChanges } from '../roles/network.ts'
 import { processMetrics } from '../telemetry/process-metrics.ts'
+import type { Service } from '../../runtime/wait.ts'
+import type { Worker } from '@temporalio/worker'
 import type { Role, RunOptions } from '../roles/roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import { spendingNotices } from '../roles/spending-notices.ts'
@@ -54,7 +56,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
         await admin.close()
       }
     }
-    const running = supervise(work, { stopping: admin.stopping, close: closeAll, logger })
+    const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
     // A process without Workers has no version. `stopped` reports errors of the end.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
@@ -82,6 +84,10 @@ async function startRole(
   const { ledgers, workers, agents, services } = work
   const localLanes = new Map<LaneId, LocalLane>()
   const serves = (one: Role) => role === 'all' || role === one
+  const add = (started: { readonly worker: Worker; readonly services: readonly Service[] }) => {
+    workers.push(started.worker)
+    services.push(...started.services)
+  }
   applyNodeChanges(watch, network.chains, logger)
   const settings = watch.current
   const metrics = processMetrics(network, agents, settings, options.metrics)
@@ -94,11 +100,7 @@ async function startRole(
     ledgers.push(await createLedgerWorker({ ...hosting, logger }))
     services.push(startWorkflowRecovery(context))
     const receivers = receiversOf(config, options.env)
-    if (receivers.size > 0) {
-      const { worker, service } = await createNotificationWork(context, hosting, { receivers })
-      workers.push(worker)
-      services.push(service)
-    }
+    if (receivers.size > 0) add(await createNotificationWork(context, hosting, { receivers }))
   }
   if (serves('lane')) {
     const lanes = signingLanes(context, options.lanes)
@@ -110,11 +112,7 @@ async function startRole(
     for (const { agent, local } of started) if (local) localLanes.set(agent.lane, local)
   }
   if (serves('chain')) {
-    for (const name of network.served) {
-      const served = await createChainWorker(name, context, hosting, localLanes)
-      workers.push(served.worker)
-      services.push(...served.services)
-    }
+    for (const name of network.served) add(await createChainWorker(name, context, hosting, localLanes))
   }
   const polls = watchPolls([...ledgers, ...workers], logger, work.failure, hosting.tuning)
   services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }), polls)

@@ -25,20 +25,16 @@ export async function stopWork({ services, agents }: Pick<ProcessWork, 'services
   for (const agent of agents) agent.stop()
 }
 
-export interface Supervision {
-  readonly stopping: () => void
-  readonly close: () => Promise<void>
-  readonly logger: Logger
-}
-
 /** Runs the Workers until one fails or the process is stopped. Then ends everything in sequence. */
-export function supervise({ ledgers, workers, agents, services, failure }: ProcessWork, supervision: Supervision): Running {
-  const { close, logger } = supervision
+export function supervise(
+  { ledgers, workers, agents, services, failure }: ProcessWork,
+  { onStop, close, logger }: { readonly onStop: () => void; readonly close: () => Promise<void>; readonly logger: Logger },
+): Running {
   const stopping = new AbortController()
   const stopAsked = once(stopping.signal, 'abort')
   const shutDown = (some: readonly Worker[]) => some.forEach((worker) => worker.getState() === 'RUNNING' && worker.shutdown())
   const stopWorkers = () => {
-    supervision.stopping()
+    onStop()
     stopping.abort()
     shutDown(workers)
   }

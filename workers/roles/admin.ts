@@ -21,19 +21,13 @@ interface Started {
   readonly unpolled: () => readonly Pick<UnpolledQueue, 'taskQueue'>[]
 }
 
-export interface Admin {
-  waitsFor(dependency: string, error: RelayerError): void
-  starts(): void
-  started(parts: Started): void
-  stopping(): void
-  close(): Promise<void>
-}
+export type Admin = Awaited<ReturnType<typeof openAdmin>>
 
 /** Throws ADMIN_LISTEN. */
 export async function openAdmin(
   { admin, chains: configured }: Pick<Config, 'admin' | 'chains'>,
   options: { readonly role: Role; readonly chains?: readonly string[] | undefined; readonly metrics: Metrics; readonly logger: Logger },
-): Promise<Admin> {
+) {
   const { role, chains = Object.keys(configured), metrics, logger } = options
   const missing = (name: string, problem: string): Check => ({ name, ok: false, vital: true, problem })
   const starts = async (): Promise<readonly Check[]> => [missing('start', 'the process starts')]
@@ -54,16 +48,16 @@ export async function openAdmin(
   const server = await openAdminServer({ ...admin, problem, checks: () => checks(), metrics: render, logger })
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
-    waitsFor(dependency, { code }) {
+    waitsFor(dependency: string, { code }: RelayerError): void {
       // Requests need no token here, so they get only the code and its meaning. Details are in the log.
       const { message } = new RelayerError(code)
       const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
       checks = async () => names.map((name) => missing(name, message))
     },
-    starts() {
+    starts(): void {
       checks = starts
     },
-    started({ client, network, agents, spies, ...parts }) {
+    started({ client, network, agents, spies, ...parts }: Started): void {
       const temporal = createTemporalCheck(client)
       unpolled = parts.unpolled
       checks = async () => [
@@ -74,7 +68,7 @@ export async function openAdmin(
         ...(spies?.() ?? []).map(spyCheck),
       ]
     },
-    stopping() {
+    stopping(): void {
       checks = async () => [missing('stop', 'the process stops')]
     },
     close: () => server.close(),

@@ -1,4 +1,4 @@
-import { type BatchRouting, createBatchRouting } from '../../activities/batch/batch-routing.ts'
+import { createBatchRouting } from '../../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../../activities/index.ts'
 import { createLocalLane } from '../../activities/transfer/broadcast.ts'
 import type { LocalLane } from '../../activities/deps.ts'
@@ -96,11 +96,9 @@ export async function createLaneWorker(
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
   const steps = { bridges: network.bridges, chain, settings, fees, losses, lossReports, stepTimes }
   const batches = new BatchTracker({ client, agent, logger })
-  const batchRouting = new Map<LaneId, BatchRouting>(
-    largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [],
-  )
+  const batchRouting = largestBatch > 0 ? createBatchRouting({ ...steps, agent, batches }) : undefined
   const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots
-  const deps = { ...steps, agents: new Map([[config.lane, agent]]), batchRouting, slots: new StepSlots(most) }
+  const deps = { ...steps, agent, batchRouting, slots: new StepSlots(most) }
   const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: laneQueue(config.lane),
     activities: createLaneSteps(deps),

@@ -31,7 +31,7 @@ export async function createNotificationWork(
   { config, client, logger, metrics }: Parts,
   hosting: Hosting,
   { receivers, times = notifyTimes, gapAgeMs, ...options }: NotificationOptions,
-): Promise<{ worker: Worker; service: Service }> {
+): Promise<{ worker: Worker; services: Service[] }> {
   checkSecrets(receivers, logger)
   const stopping = new AbortController()
   const { signal } = stopping
@@ -44,15 +44,11 @@ export async function createNotificationWork(
     activityTaskPollerBehavior: pollers(1),
   })
   const kept = keepNotifiers({ client, logger, metrics }, [...receivers.values()], options.keepMs ?? keepMs, signal)
-  return {
-    worker,
-    service: {
-      stop() {
-        stopping.abort()
-        return kept
-      },
-    },
+  const stop = () => {
+    stopping.abort()
+    return kept
   }
+  return { worker, services: [{ stop }] }
 }
 
 /** Reports an unusable secret at the start, not with the first event. */

@@ -186,7 +186,7 @@ describe('A stuck workflow is reset', () => {
   test('a reset operator transaction goes on with its nonce, and pays once', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
-    const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain: setting.chain, settings: () => noSettings }
+    const deps = { bridges: new Map(), agent, chain: setting.chain, settings: () => noSettings }
     const { connection, namespace } = setting.ledgers.temporal
     const worker = await Worker.create({
       connection,
