@@ -4,21 +4,16 @@ import type { ChainConfig, Config } from '../config/schema/schema.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
 import { numberOfUnconfigured, type BridgeName, type ChainName } from '../domain/transfer/transfer.ts'
-import { createBridge } from './kit/verdict.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
-import { createNativeBridge } from './native-bridge/routes.ts'
+import { nativeBridge } from './native-bridge/message.ts'
+import { createDecode as createNativeDecode } from './native-bridge/routes.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
-import type { Bridge, Bridges } from './port.ts'
+import type { Bridge, Bridges, Endpoint } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
-import {
-  createSourceWithoutNode,
-  createTokenBridgeSource,
-  emittersWithoutNode,
-  type EmitterWithoutNode,
-  streamOf,
-} from './wormhole-token-bridge/streams.ts'
+import { createSourceWithoutNode, createTokenBridgeSource, emittersWithoutNode, streamOf } from './wormhole-token-bridge/streams.ts'
+import type { EmitterWithoutNode } from './wormhole-token-bridge/published.ts'
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 
 /** `chains` has all chains, also those not connected. */
@@ -35,9 +30,14 @@ interface Connections {
 
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
+/** A bridge with its endpoints on the chains that this process serves. */
+interface Parts extends Omit<Bridge, 'endpoint'> {
+  readonly endpoints: ReadonlyMap<ChainName, Endpoint>
+}
+
 /** Fails to compile if a bridge of the config is missing. */
 const makers: {
-  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
+  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Parts
 } = {
   'wormhole-token-bridge': (settings, { chains }, { served }) => {
     const { assets, minimumFees, prices, freeRoutes, calls, streams } = settings
@@ -68,10 +68,10 @@ const makers: {
     })
     const withoutNode = emittersWithoutNode(settings, new Set(chainNames.keys())).map((end) => {
       const { first, maxOpen } = streamOptions(end.sourceChain)
-      return createSourceWithoutNode({ ...end, targets, first, maxOpen })
+      return createSourceWithoutNode({ ...end, targets, begins: { first }, maxOpen })
     })
     const sources = [...counted, ...withoutNode]
-    return createBridge({ name: wormholeTokenBridge, decode: createDecode(chainNames), signedBy, endpoints: new Map(endpoints), sources })
+    return { name: wormholeTokenBridge, decode: createDecode(chainNames), signedBy, endpoints: new Map(endpoints), sources }
   },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const verified = createVerifiedMessages()
@@ -89,11 +89,12 @@ const makers: {
     })
     const endpointOn = (name: ChainName, chain: EvmChain) =>
       createNativeEndpoint({ chain, routes: ours.filter(({ targetChain }) => targetChain === name), verified })
-    return createNativeBridge({
-      routes: all,
+    return {
+      name: nativeBridge,
+      decode: createNativeDecode(all),
       endpoints: new Map([...served].map(([name, chain]) => [name, endpointOn(name, chain)])),
       sources: ours.map((route) => createNativeSource({ ...route, route, verified })),
-    })
+    }
   },
 }
 
@@ -106,8 +107,20 @@ export function createBridges(
   const names = new Set(served)
   const connections = { connected, served: new Map([...connected].filter(([name]) => names.has(name))) }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]): [BridgeName, Bridge][] =>
-    settings ? [[name, makers[name](settings, options, connections)]] : []
+    settings ? [[name, createBridge(makers[name](settings, options, connections))]] : []
   return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
+}
+
+export function createBridge({ endpoints, ...bridge }: Parts): Bridge {
+  return {
+    ...bridge,
+    endpoint(chain) {
+      const endpoint = endpoints.get(chain)
+      if (endpoint) return endpoint
+      const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
+      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
+    },
+  }
 }
 
 /** Chains to connect for deliveries to `targets`: messages without signatures are checked there. */

@@ -1,5 +1,5 @@
 import { id as topicOf } from 'ethers'
-import type { BlockRef, Log, PlacedLog } from '../../chains/port.ts'
+import type { BlockRef, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type DeliveryLog, type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../port.ts'
@@ -14,19 +14,16 @@ export interface TransferEvent {
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** Initiations by block. Throws as `readLogs`, and NATIVE_ID_MISMATCH (one node's word below `agreed`). */
-export async function initiatedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
-  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [initiatedTopic], ...range }, at)
-  return logs.map((log) => {
-    const [id, initiator, recipient, amount, nonce] = argumentsOf(log, initiatedTopic)
-    return toEvent(log, { id, initiator, recipient, amount, nonce })
-  })
-}
-
-/** Completions by any account. Throws as `initiatedIn`. */
-export async function completedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
-  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [completedTopic], ...range }, at)
-  return logs.map((log) => toEvent(log, completedBy(log)))
+/** Transfers by block. Throws as `readLogs`, and NATIVE_ID_MISMATCH (one node's word below `agreed`). */
+export async function transfersIn(
+  chain: LogReader,
+  bridge: string,
+  topic: string,
+  range: BlockRange,
+  at?: 'agreed',
+): Promise<readonly TransferEvent[]> {
+  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
+  return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
 /** A malformed or contradictory log does not count: a node invented it. */
@@ -36,7 +33,7 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
     topics: [completedTopic, id],
     shows(log) {
       try {
-        const transfer = checkId(completedBy(log))
+        const transfer = checkId(transferOf(log, completedTopic))
         return transfer.id === id && transfer.nonce === nonce
       } catch (error) {
         if (error instanceof RelayerError) return false
@@ -53,12 +50,10 @@ export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, '
   throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })
 }
 
-function completedBy(log: Log): NativeTransfer {
-  return transferOfCompletion(argumentsOf(log, completedTopic))
-}
-
-function toEvent({ block, transactionHash }: PlacedLog, transfer: NativeTransfer): TransferEvent {
-  return { transfer: checkId(transfer), block, txHash: transactionHash }
+function transferOf(log: Log, topic: string): NativeTransfer {
+  const values = argumentsOf(log, topic)
+  const [id, initiator, recipient, amount, nonce] = values
+  return topic === completedTopic ? transferOfCompletion(values) : { id, initiator, recipient, amount, nonce }
 }
 
 const layouts = {

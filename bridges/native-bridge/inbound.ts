@@ -2,7 +2,7 @@ import { oncePerHead } from '../../chains/heads.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { LogReader } from '../kit/logs.ts'
 import type { Gate } from '../port.ts'
-import { completedIn } from './events.ts'
+import { completedTopic, transfersIn } from './events.ts'
 import { fitting, gateOf } from './gates.ts'
 import { createInboundLimits, type LimitsChain, type ReadLimits, secondsOf } from './inbound-limits.ts'
 import type { NativeTransfer } from './message.ts'
@@ -29,7 +29,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
     if (reserved.size === 0 || toBlock < (seenTo ?? 0)) seenTo = toBlock
     if (reserved.size === 0 || toBlock < fromBlock) return
     try {
-      const completions = await completedIn(chain, contract, { fromBlock, toBlock })
+      const completions = await transfersIn(chain, contract, completedTopic, { fromBlock, toBlock })
       const ids = completions.map(({ transfer }) => transfer.id)
       reserved.complete(ids, toBlock)
       seenTo = toBlock

@@ -1,7 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { createBridge, type Served } from '../kit/verdict.ts'
 import type { Bridge } from '../port.ts'
-import { nativeBridge, type NativeMessage, type NativeRoute, readMessage, toTransfer } from './message.ts'
+import { type NativeMessage, type NativeRoute, readMessage, toTransfer } from './message.ts'
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
@@ -36,12 +35,11 @@ function unique<Route extends NativeRoute>(
   return found
 }
 
-/** `routes`: all of the config, also to chains not served here. Throws CONFIG_INVALID as `createRoutes`. */
-export function createNativeBridge({ routes: given, endpoints, sources }: Served & { readonly routes: readonly NativeRoute[] }): Bridge {
-  const routes = createRoutes(given)
-  const decode = (bytes: Uint8Array) => {
+/** @param all routes of the config, also to chains not served here. Throws CONFIG_INVALID as `createRoutes`. */
+export function createDecode(all: readonly NativeRoute[]): Bridge['decode'] {
+  const routes = createRoutes(all)
+  return (bytes) => {
     const message = readMessage(bytes)
     return toTransfer(routes.of(message), message)
   }
-  return createBridge({ name: nativeBridge, decode, endpoints, sources })
 }

@@ -4,7 +4,7 @@ import type { BlockRange, ScannedSource } from '../port.ts'
 import type { VerifiedMessages } from '../kit/verified-messages.ts'
 import type { LogReader } from '../kit/logs.ts'
 import { checkId, nativeBridge, type NativeRoute, type NativeTransfer, toTransfer } from './message.ts'
-import { completedIn, initiatedIn, isCompleted } from './events.ts'
+import { completedTopic, initiatedTopic, isCompleted, transfersIn } from './events.ts'
 import type { At } from '../../chains/port.ts'
 import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, unless } from '../kit/contract-reader.ts'
 import { readInboundNonce, readOutbound } from './contracts.ts'
@@ -26,13 +26,12 @@ export function streamOf(source: string, target: string): string {
 /** A numbered source from MIP-61's events and tables: its listeners, bootstrap reads and audit reads. */
 export function createNativeSource({ route, source, target, startBlock, maxOpen, verified }: NativeSourceOptions): ScannedSource {
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
-
   const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
   /** At `agreed` the source's table confirms NATIVE_ID_MISMATCH, else it becomes NODES_DISAGREE. */
-  async function checked(read: typeof initiatedIn, chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed') {
+  async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
     try {
-      return await read(chain, bridge, range, at)
+      return await transfersIn(chain, bridge, topic, range, at)
     } catch (error) {
       const { code, facts, message } = toRelayerError(error)
       if (at === undefined || code !== 'NATIVE_ID_MISMATCH') throw error
@@ -57,8 +56,8 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     sourceChain,
     targetChain,
     async initiated(range, at) {
-      const events = await checked(initiatedIn, source, sourceBridge, range, at)
-      return events.map(({ transfer, block }) => ({ transfer: toTransfer(route, transfer), height: block.height }))
+      const events = await checked(source, sourceBridge, initiatedTopic, range, at)
+      return events.map(({ transfer, block: { height } }) => ({ transfer: toTransfer(route, transfer), height }))
     },
     async recorded(numbers, at) {
       const nonces = numbers.map(BigInt)
@@ -68,18 +67,20 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       return found
     },
     async highest(from) {
-      const highest = await agreedHighestNonce(source, sourceBridge, from === undefined ? 0n : BigInt(from))
+      // Starts from one node's answer, which saves a single node's waits.
+      const known = await highestNonce(source, sourceBridge, BigInt(from ?? 0))
+      const highest = await highestNonce(source, sourceBridge, known, 'agreed')
       return highest === 0n ? undefined : String(highest)
     },
     async delivered(transfers) {
-      const ids = transfers.map(({ digest }) => digest)
-      const nonces = await completedByMost(target, targetBridge, ids)
-      return transfers.map(({ digest: id, sequence }, index) =>
-        isCompleted(targetChain, { id, nonce: BigInt(sequence) }, nonces[index] ?? 0n),
-      )
+      const nonceOf = ({ digest }: { readonly digest: string }, at: Finality) => readInboundNonce(target, targetBridge, digest, at)
+      // Undefined: the nodes disagree.
+      const nonces = await askMostIf(transfers, nonceOf, (nonce) => nonce !== 0n)
+      const ids = transfers.map(({ digest: id, sequence }) => ({ id, nonce: BigInt(sequence) }))
+      return ids.map((id, index) => isCompleted(targetChain, id, nonces[index] ?? 0n))
     },
     async completed(range, at) {
-      const events = await checked(completedIn, target, targetBridge, range, at)
+      const events = await checked(target, targetBridge, completedTopic, range, at)
       return events.map(({ transfer: { nonce, id }, block }) => ({ number: String(nonce), digest: id, height: block.height }))
     },
     contradiction({ number, digest, height }, recorded) {
@@ -108,18 +109,8 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** The nonces of completed ids, by most nodes. 0: not completed; undefined: disagreement. */
-function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]) {
-  const readAt = (id: string, at: Finality) => readInboundNonce(chain, bridge, id, at)
-  return askMostIf(ids, readAt, (nonce) => nonce !== 0n)
-}
-
 /** Highest nonce; 0: none. The table has no holes: doubles steps from `known` (down if it is gone), then halves. */
-export async function highestNonce(
-  chain: ContractReader,
-  bridge: string,
-  { known = 0n, at = 'finalized' }: { readonly known?: bigint; readonly at?: At } = {},
-): Promise<bigint> {
+export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])
   if (present && !next) return known
@@ -136,10 +127,4 @@ export async function highestNonce(
     else high = middle
   }
   return low
-}
-
-/** By more than half of the nodes. Starts from one node's answer, which saves a single node's waits. */
-async function agreedHighestNonce(chain: ContractReader, bridge: string, known = 0n): Promise<bigint> {
-  const likely = await highestNonce(chain, bridge, { known })
-  return highestNonce(chain, bridge, { known: likely, at: 'agreed' })
 }

@@ -10,13 +10,16 @@ import { digestOf, parseTokenTransfer, wormholeTokenBridge } from './message.ts'
 
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
-export interface Emitter {
-  readonly core: string
+export interface EmitterWithoutNode {
   readonly sourceChain: ChainName
   /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
+}
+
+export interface Emitter extends EmitterWithoutNode {
+  readonly core: string
   /** Wormhole chain id → name, for every chain of the config. */
   readonly chainNames: ReadonlyMap<number, ChainName>
 }

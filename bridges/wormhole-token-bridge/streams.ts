@@ -3,42 +3,57 @@ import type { SignedSource } from '../port.ts'
 import { askMostIf, type ContractReader, type Finality, read } from '../kit/contract-reader.ts'
 import { coreAbi, isCompleted } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'
-import { type Emitter, publishedIn, type SourceReader } from './published.ts'
+import { type Emitter, type EmitterWithoutNode, publishedIn, type SourceReader } from './published.ts'
 import { tokenBridgeEmitters } from './emitters.ts'
 
-interface TokenBridgeSourceOptions extends Emitter {
-  readonly chain: SourceReader & { readonly networkId: string }
+interface SourceOptions {
   readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
   readonly begins: SignedSource['begins']
   readonly maxOpen: number
 }
 
+interface TokenBridgeSourceOptions extends SourceOptions, Emitter {
+  readonly chain: SourceReader & { readonly networkId: string }
+}
+
 /** A token bridge's messages as a numbered source. The core contract's count and logs prove what must exist. */
 export function createTokenBridgeSource(options: TokenBridgeSourceOptions): SignedSource {
-  const { chain, core, sourceChain, emitterChain, emitter, targets, begins, maxOpen } = options
-  const account = `0x${emitter.slice(24)}`
+  const { chain, core, emitter } = options
+  return {
+    // The stream id has the emitter. The core contract counts.
+    ...sourceOf(options, `${chain.networkId}/${core.toLowerCase()}`),
+    async highest() {
+      const args = [`0x${emitter.slice(24)}`]
+      const [next] = await read(chain, { abi: coreAbi, to: core, method: 'nextSequence', args, at: 'agreed' })
+      return next === 0n ? undefined : String(BigInt(next) - 1n)
+    },
+    published: (range, wanted = () => true, at) => publishedIn(chain, options, range, wanted, at),
+  }
+}
 
+/** Guardians sign its messages, and only received numbers show how many there are. */
+export function createSourceWithoutNode(options: SourceOptions & EmitterWithoutNode): SignedSource {
+  const { sourceChain, emitter, targets } = options
+  return {
+    // Without a network id. Emitters of mainnet and testnet differ, except on a few chains.
+    ...sourceOf(options, `${sourceChain}/${emitter}`),
+    withoutNode: { judges: [...targets.keys()] },
+    highest: async () => undefined,
+    published: async () => [],
+  }
+}
+
+function sourceOf({ sourceChain, emitterChain, emitter, targets, begins, maxOpen }: SourceOptions & EmitterWithoutNode, origin: string) {
   return {
     kind: 'signed',
-    config: {
-      stream: streamOf(sourceChain, emitter),
-      // The stream id has the emitter. The core contract counts.
-      origin: `${chain.networkId}/${core.toLowerCase()}`,
-      first: begins.first ?? '0',
-      maxOpen,
-    },
+    config: { stream: streamOf(sourceChain, emitter), origin, first: begins.first ?? '0', maxOpen },
     bridge: wormholeTokenBridge,
     sourceChain,
     emitterChain,
     emitter,
     begins,
-    async highest() {
-      const [next] = await read(chain, { abi: coreAbi, to: core, method: 'nextSequence', args: [account], at: 'agreed' })
-      return next === 0n ? undefined : String(BigInt(next) - 1n)
-    },
-    published: (range, wanted = () => true, at) => publishedIn(chain, options, range, wanted, at),
     delivered: createDelivered(targets),
-  }
+  } as const
 }
 
 /** @param source the name or Wormhole chain id of its chain */
@@ -46,7 +61,7 @@ export function streamOf(source: ChainName | number, emitter: string): string {
   return `${wormholeTokenBridge}:${source}:${emitter}`
 }
 
-function createDelivered(targets: TokenBridgeSourceOptions['targets']): SignedSource['delivered'] {
+function createDelivered(targets: SourceOptions['targets']): SignedSource['delivered'] {
   async function isDelivered({ targetChain, digest }: Pick<Transfer, 'targetChain' | 'digest'>, at: Finality): Promise<boolean> {
     const target = targets.get(targetChain)
     return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
@@ -65,14 +80,6 @@ interface EmittersWithoutNode {
   readonly emitters: Readonly<Record<string, string>>
 }
 
-export interface EmitterWithoutNode {
-  /** Wormhole chain id. */
-  readonly emitterChain: number
-  /** 64 lower-case hex digits. */
-  readonly emitter: string
-  readonly sourceChain: ChainName
-}
-
 /** @param own Wormhole chain ids of the config's chains */
 export function emittersWithoutNode(
   { everySource, emitters }: EmittersWithoutNode,
@@ -83,38 +90,4 @@ export function emittersWithoutNode(
   return [...new Map([...known, ...named])]
     .filter(([chain]) => !own.has(chain))
     .map(([emitterChain, emitter]) => ({ emitterChain, emitter, sourceChain: unconfiguredSource(emitterChain) }))
-}
-
-interface SourceWithoutNodeOptions extends EmitterWithoutNode, Pick<TokenBridgeSourceOptions, 'targets' | 'maxOpen'> {
-  readonly first?: string | undefined
-}
-
-/** Guardians sign its messages, and only received numbers show how many there are. */
-export function createSourceWithoutNode({
-  emitterChain,
-  emitter,
-  sourceChain,
-  targets,
-  first,
-  maxOpen,
-}: SourceWithoutNodeOptions): SignedSource {
-  return {
-    kind: 'signed',
-    config: {
-      stream: streamOf(sourceChain, emitter),
-      // Without a network id. Emitters of mainnet and testnet differ, except on a few chains.
-      origin: `${sourceChain}/${emitter}`,
-      first: first ?? '0',
-      maxOpen,
-    },
-    bridge: wormholeTokenBridge,
-    sourceChain,
-    emitterChain,
-    emitter,
-    begins: first === undefined ? {} : { first },
-    withoutNode: { judges: [...targets.keys()] },
-    highest: async () => undefined,
-    published: async () => [],
-    delivered: createDelivered(targets),
-  }
 }

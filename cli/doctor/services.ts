@@ -10,7 +10,7 @@ import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
-import type { EmitterWithoutNode } from '../../bridges/wormhole-token-bridge/streams.ts'
+import type { EmitterWithoutNode } from '../../bridges/wormhole-token-bridge/published.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 
 export async function checkServices({ bridges, chains }: Config): Promise<Check[]> {
@@ -88,7 +88,7 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
 
 async function checkSource(reader: Reader, { sourceContract }: Route): Promise<Finding> {
   if (!(await reader.hasCode(sourceContract))) return noCode(sourceContract, 'sourceContract')
-  const highest = await highestNonce(reader, sourceContract, { at: 'latest' })
+  const highest = await highestNonce(reader, sourceContract, 0n, 'latest')
   return `${sourceContract}, ${highest} transfer${highest === 1n ? '' : 's'} so far`
 }
 

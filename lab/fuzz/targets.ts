@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { AbiCoder, concat, id } from 'ethers'
 import fc from 'fast-check'
-import { completedIn, initiatedIn } from '../../bridges/native-bridge/events.ts'
+import { completedTopic, initiatedTopic, transfersIn } from '../../bridges/native-bridge/events.ts'
 import { readMessage as readNative, writeMessage, idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
 import { publishedIn } from '../../bridges/wormhole-token-bridge/published.ts'
@@ -227,16 +227,17 @@ export const targets: readonly FuzzTarget[] = [
   target(
     'initiated-log',
     nearlyBytes(bytesOf(coder.encode(['uint256', 'uint256'], [5, 7]).slice(2))),
-    (hex) => initiatedIn(chainWith(words('BridgeTransferInitiated'), `0x${hex}`), address, range),
+    (hex) => transfersIn(chainWith(words('BridgeTransferInitiated'), `0x${hex}`), address, initiatedTopic, range),
     isTyped,
   ),
   target(
     'completed-log',
     nearlyBytes(bytesOf(coder.encode(['address', 'uint256', 'uint256'], [address, 5, 7]).slice(2))),
     (hex) =>
-      completedIn(
+      transfersIn(
         chainWith([id('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)'), hash, hash], `0x${hex}`),
         address,
+        completedTopic,
         range,
       ),
     isTyped,

@@ -1,7 +1,7 @@
 import { AbiCoder, concat, dataSlice, id, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
-import { initiatedIn } from '../../bridges/native-bridge/events.ts'
+import { initiatedTopic, transfersIn } from '../../bridges/native-bridge/events.ts'
 import { idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert } from '../../bridges/native-bridge/reverts.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/verify.ts'
@@ -87,7 +87,7 @@ describe('the log of a native transfer', () => {
       nonce,
     ])
     expect(event.topics.length).toBe(topics('', '', '').length)
-    const reading = initiatedIn(chainWith(event.topics, event.data), core, { fromBlock: 0, toBlock: 9 })
+    const reading = transfersIn(chainWith(event.topics, event.data), core, initiatedTopic, { fromBlock: 0, toBlock: 9 })
     if (nonce < 1n << 64n) expect(await reading).toMatchObject([{ transfer: { nonce } }])
     else expect(await codeOf(reading)).toBe('NODE_REFUSED')
   })

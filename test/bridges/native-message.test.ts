@@ -12,7 +12,7 @@ import {
   transferOfCompletion,
   writeMessage,
 } from '../../bridges/native-bridge/message.ts'
-import { createNativeBridge } from '../../bridges/native-bridge/routes.ts'
+import { createDecode } from '../../bridges/native-bridge/routes.ts'
 import { batchIntent, completionIntent } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -54,7 +54,7 @@ function bent(changes: Partial<Record<keyof NativeMessage, bigint | string>>): U
   return Buffer.from(AbiCoder.defaultAbiCoder().encode(types, words).slice(2), 'hex')
 }
 
-const decodeBy = (...routes: NativeRoute[]) => createNativeBridge({ routes, endpoints: new Map(), sources: [] }).decode
+const decodeBy = (...routes: NativeRoute[]) => createDecode(routes)
 
 describe('the native bridge message', () => {
   test('is the ABI encoding of its fields', () => {

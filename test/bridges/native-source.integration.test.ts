@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callsOf } from '../helpers/node-calls.ts'
 import { nativeBridgeAbi, readInboundNonce } from '../../bridges/native-bridge/contracts.ts'
 import { findDelivery, type LogReader } from '../../bridges/kit/logs.ts'
-import { completedIn, completionLog, initiatedIn } from '../../bridges/native-bridge/events.ts'
+import { completedTopic, completionLog, initiatedTopic, transfersIn } from '../../bridges/native-bridge/events.ts'
 import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createVerifiedMessages } from '../../bridges/kit/verified-messages.ts'
@@ -33,11 +33,11 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
 
   test('finds the transfers of a range in order, and none outside it', async () => {
     const { chain, bridge } = network.source
-    const events = await initiatedIn(chain, bridge, range)
+    const events = await transfersIn(chain, bridge, initiatedTopic, range)
     expect(events.map(({ transfer }) => transfer)).toEqual(started)
     expect(events[0]).toMatchObject({ txHash: expect.stringMatching(/^0x[0-9a-f]{64}$/), block: { height: expect.any(Number) } })
-    expect(await initiatedIn(chain, bridge, { fromBlock: 0, toBlock: range.fromBlock - 1 })).toEqual([])
-    expect(await completedIn(chain, bridge, range)).toEqual([])
+    expect(await transfersIn(chain, bridge, initiatedTopic, { fromBlock: 0, toBlock: range.fromBlock - 1 })).toEqual([])
+    expect(await transfersIn(chain, bridge, completedTopic, range)).toEqual([])
   })
 
   test('reads the table, where a node can hide no log', async () => {
@@ -73,7 +73,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const { chain, bridge } = network.source
     const counted = async (known: bigint) => {
       const before = callsOf(chain, 'eth_call')
-      const highest = await highestNonce(chain, bridge, { known })
+      const highest = await highestNonce(chain, bridge, known)
       return { highest, reads: callsOf(chain, 'eth_call') - before }
     }
     expect(await counted(110n)).toEqual({ highest: 110n, reads: 1 })
@@ -88,10 +88,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   test('sees the finalized table: what may be reorganised away is not there yet', async () => {
     const { chain, bridge } = network.source
     await network.start(5n)
-    expect([await highestNonce(chain, bridge, { known: 110n }), await highestNonce(chain, bridge, { known: 110n, at: 'latest' })]).toEqual([
-      110n,
-      111n,
-    ])
+    expect([await highestNonce(chain, bridge, 110n), await highestNonce(chain, bridge, 110n, 'latest')]).toEqual([110n, 111n])
   })
 
   test('finds completions by whomever, batched or not, and which ids are completed', async () => {
@@ -100,7 +97,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     const [one, two, three] = started as [NativeTransfer, NativeTransfer, NativeTransfer]
     const receipt = await network.deliver(batchIntent(bridge, [two, one]))
     await network.target.admin('completeBridgeTransfer', argumentsOf(three))
-    const found = await completedIn(chain, bridge, { fromBlock: from, toBlock: chain.heads.current?.latest.height ?? from })
+    const found = await transfersIn(chain, bridge, completedTopic, { fromBlock: from, toBlock: chain.heads.current?.latest.height ?? from })
     expect(found.map(({ transfer }) => transfer)).toEqual([two, one, three])
     expect(found[0]).toMatchObject({ txHash: receipt.hash, block: receipt.block })
     const completedUnder = (at: 'latest' | 'finalized') => Promise.all(started.map(({ id }) => readInboundNonce(chain, bridge, id, at)))
@@ -137,7 +134,8 @@ describe('answers that a node may not give', () => {
     call: () => Promise.reject(new Error('not asked')),
     logs: () => Promise.resolve(logs),
   })
-  const scan = (log: ReturnType<typeof logOf>) => codeOfAsync(() => initiatedIn(saying(log), bridge, { fromBlock: 5, toBlock: 9 }))
+  const scan = (log: ReturnType<typeof logOf>) =>
+    codeOfAsync(() => transfersIn(saying(log), bridge, initiatedTopic, { fromBlock: 5, toBlock: 9 }))
 
   test('is that of another contract, another block, another event, or no event', async () => {
     const good = logOf(transfer)
@@ -189,7 +187,7 @@ describe('answers that a node may not give', () => {
             return Promise.resolve(nativeBridgeAbi.encodeFunctionResult('noncesToOutboundTransfers', values))
           },
         }
-        expect(await highestNonce(table, bridge, { known: below > highest ? highest : below })).toBe(highest)
+        expect(await highestNonce(table, bridge, below > highest ? highest : below)).toBe(highest)
       }),
       { numRuns: 30 },
     )

@@ -1,7 +1,7 @@
 import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { createVerifiedMessages } from '../../bridges/kit/verified-messages.ts'
-import { createNativeBridge } from '../../bridges/native-bridge/routes.ts'
+import { createNativeBridge } from '../helpers/native-parts.ts'
 import { readMessage } from '../../bridges/native-bridge/message.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import { startNativeBridge } from '../helpers/native-bridge.ts'

@@ -1,4 +1,4 @@
-import { createNativeBridge } from '../../bridges/native-bridge/routes.ts'
+import { createNativeBridge } from './native-parts.ts'
 import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { type NativeRoute, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Bridge } from '../../bridges/port.ts'

@@ -2,7 +2,7 @@ import { createBatchRouting, type BatchRouting } from '../../activities/batch/ba
 import type { BatchAnswer, BatchCandidate } from '../../activities/batch/build-batch.ts'
 import { createLaneSteps } from '../../activities/index.ts'
 import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createNativeBridge } from '../../bridges/native-bridge/routes.ts'
+import { createNativeBridge } from '../helpers/native-parts.ts'
 import type { Bridges } from '../../bridges/port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { type LaneConfig, laneId, type Intent } from '../../domain/lane/lane.ts'

@@ -60,7 +60,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
   const emitter = 'c5'.repeat(32)
   const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`
   const own = { emitterChain: 2, emitter, targets: new Map(), maxOpen: 50 }
-  const heard = createSourceWithoutNode({ ...own, sourceChain: 'wormhole-2' })
+  const heard = createSourceWithoutNode({ ...own, begins: {}, sourceChain: 'wormhole-2' })
   /** The client of a process whose config gives the source's chain this name. */
   const client = (chain: string): TemporalClient =>
     Object.assign(Object.create(setting.ledgers.temporal.client) as TemporalClient, {
@@ -69,7 +69,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
 
   /** The same source with a node, which counts up to `highest`. */
   const counted = (sourceChain: string, highest: string): SignedSource => {
-    const { withoutNode: _, ...rest } = createSourceWithoutNode({ ...own, sourceChain })
+    const { withoutNode: _, ...rest } = createSourceWithoutNode({ ...own, begins: {}, sourceChain })
     const config = { ...rest.config, stream: nameOf(sourceChain), origin: '1/0xcc' }
     return { ...rest, config, sourceChain, highest: async () => highest }
   }

@@ -1,6 +1,6 @@
 import { createEvmEndpoint } from '../../../bridges/native-bridge/evm.ts'
 import { createVerifiedMessages, type VerifiedMessages } from '../../../bridges/kit/verified-messages.ts'
-import { createNativeBridge } from '../../../bridges/native-bridge/routes.ts'
+import { createNativeBridge } from '../../helpers/native-parts.ts'
 import { type NativeTransfer, toTransfer } from '../../../bridges/native-bridge/message.ts'
 import type { LogReader } from '../../../bridges/kit/logs.ts'
 import { createNativeSource } from '../../../bridges/native-bridge/streams.ts'

@@ -15,6 +15,7 @@ import { signVaa, transferPayload } from '../../helpers/vaa.ts'
 
 const emitter = 'ec'.repeat(32)
 const source = createSourceWithoutNode({
+  begins: {},
   emitterChain: 1,
   emitter,
   sourceChain: 'wormhole-1',

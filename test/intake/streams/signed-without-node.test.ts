@@ -17,7 +17,7 @@ import { fakeStream } from './fake-context.ts'
 
 const emitter = 'ec'.repeat(32)
 const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
-const source = (first?: string) => createSourceWithoutNode({ ...own, first, targets: new Map() })
+const source = (first?: string) => createSourceWithoutNode({ ...own, begins: { first }, targets: new Map() })
 /** To a chain that the config has, and to one that it does not have. */
 const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 
@@ -27,7 +27,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
   const asked: string[] = []
   const started: string[] = []
   const deps = {
-    source: createSourceWithoutNode({ ...own, targets: new Map([['ethereum', {} as never]]) }),
+    source: createSourceWithoutNode({ ...own, begins: {}, targets: new Map([['ethereum', {} as never]]) }),
     chain: chainWithoutNode('wormhole-1'),
     bridge: {
       name: 'wormhole-token-bridge' as const,
