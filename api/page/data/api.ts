@@ -54,13 +54,15 @@ export const connection = {
 
 /** The answer of a GET, or with a body of a POST. Throws an error for `problemIn`. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
+  const asked = session.get()
   const response = await send(path, body)
   learnTime(response.headers.get('date'))
   // Any status shows that the server is reachable.
   changeConnection({ answeredAt: serverNow() }, false)
   if (!response.ok) {
     const problem = await problemOf(response)
-    if (problem.status === 401) tokenProblem.set(problem)
+    // A late refusal of a token before this one is no problem any more.
+    if (problem.status === 401 && session.get() === asked) tokenProblem.set(problem)
     throw new Refused(problem)
   }
   return (await response.json()) as T

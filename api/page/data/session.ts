@@ -44,7 +44,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** What the order of many transfers lacks. @param chain undefined: any, which a token with a scope may not order */
+/** As `missingFor`, for many transfers. @param chain undefined: any, which a token with a scope may not order */
 export function missingForMany(claims: Claims | undefined, chain: string | undefined, now: number): string | undefined {
   const missing = missingFor(claims, chain, now)
   if (missing !== undefined || chain !== undefined || !claims?.chains) return missing
