@@ -13,8 +13,6 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { StreamAudit } from '../intake/streams/scanned/audit.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
-import type { FeedOptions } from './events/feed.ts'
-import type { ListenerOptions } from './events/listener.ts'
 
 export interface ApiDeps {
   readonly config: Pick<Config, 'api' | 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'streams' | 'temporal'>
@@ -29,7 +27,8 @@ export interface ApiDeps {
   readonly feedsStreams: boolean
   /** Absent: this process has no subscriptions. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
-  readonly events?: Partial<FeedOptions & ListenerOptions> | undefined
+  /** Of the listeners of events, ms. */
+  readonly heartbeatMs?: number
   /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
   /** Absent: this process holds no keys. */

@@ -4,10 +4,7 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
-import type { FeedEvent } from './feed.ts'
-
-type News = Omit<FeedEvent, 'id'>
-type Poll = () => Promise<readonly News[]>
+import type { News, Poll } from './feed.ts'
 
 /** Pause between two reads of the causes, ms: each read calls every node. */
 const causesEveryMs = 5_000
@@ -30,29 +27,25 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
 
 /** Changed causes since the call before. The first call only remembers, and returns `ready`. */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
-  let known: ReadonlyMap<string, { readonly cause: Cause; readonly mark: string }> | undefined
+  let known: ReadonlyMap<string, Cause> | undefined
   return async () => {
     const { causes } = await readCauses()
     const before = known
-    const now = new Map(causes.map((cause) => [keyOf(cause), { cause, mark: markOf(cause) }]))
+    const now = new Map(causes.map((cause) => [`${cause.code} ${cause.where.kind} ${cause.where.id}`, cause]))
     known = now
     if (!before) return [{ type: 'ready', data: { what: 'causes' } }]
-    const changed = [...now].filter(([key, { mark }]) => before.get(key)?.mark !== mark)
+    const changed = [...now].filter(([key, cause]) => markOf(before.get(key)) !== markOf(cause))
     const ended = [...before].filter(([key]) => !now.has(key))
     return [
-      ...changed.map(([, { cause }]): News => ({ type: 'cause', data: { ...cause } })),
-      ...ended.map(([, { cause }]): News => ({ type: 'cause-ended', data: { code: cause.code, where: cause.where } })),
+      ...changed.map(([, cause]): News => ({ type: 'cause', data: { ...cause } })),
+      ...ended.map(([, { code, where }]): News => ({ type: 'cause-ended', data: { code, where } })),
     ]
   }
 }
 
-function keyOf({ code, where }: Cause): string {
-  return `${code} ${where.kind} ${where.id}`
-}
-
 /** Ignores the time of the read and the sentence, which contains heights and ages. */
-function markOf({ count, examples }: Cause): string {
-  return `${count} ${examples.join(' ')}`
+function markOf(cause: Cause | undefined): string | undefined {
+  return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
 /** Returns the read before, and begins the next when it is due. @param poll never throws */

@@ -8,10 +8,11 @@ export interface FeedEvent {
   readonly data: object
 }
 
+export type News = Omit<FeedEvent, 'id'>
 /** Returns the changes since the call before. `ready` (`data.what`): later changes of that kind are reported. */
-type Poll = () => Promise<readonly Omit<FeedEvent, 'id'>[]>
+export type Poll = () => Promise<readonly News[]>
 
-export interface FeedOptions {
+interface FeedOptions {
   /** ms. */
   readonly everyMs: number
   readonly most: number
@@ -19,30 +20,26 @@ export interface FeedOptions {
   readonly lingerMs: number
 }
 
-export const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
+const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
 /** One polling loop for all listeners of a process. Keeps the newest events for those that reconnect. */
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions
-  readonly #listeners = new Set<(event: FeedEvent) => void>()
-  readonly #onClose = new Set<() => void>()
+  /** With the functions to call when the feed ends. */
+  readonly #listeners = new Map<(event: FeedEvent) => void, () => void>()
   readonly #epoch = randomBytes(4).toString('hex')
   readonly #stop = new AbortController()
   #events: FeedEvent[] = []
   #count = 0
   #loop: Promise<void> | undefined
   #leftAt = 0
-  readonly #ready = new Set<string>()
+  /** A later listener has missed the `ready` of these kinds. */
+  readonly ready = new Set<string>()
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {
     this.#poll = poll
     this.#options = options
-  }
-
-  /** A later listener has missed the `ready` of these kinds. */
-  get ready(): readonly string[] {
-    return [...this.#ready]
   }
 
   get listeners(): number {
@@ -57,19 +54,17 @@ export class EventFeed {
 
   /** `closed` is called when the feed ends. Returns the function that unsubscribes. */
   subscribe(listener: (event: FeedEvent) => void, closed: () => void): () => void {
-    this.#listeners.add(listener)
-    this.#onClose.add(closed)
+    this.#listeners.set(listener, closed)
     this.#loop ??= this.#run().finally(() => (this.#loop = undefined))
     return () => {
       this.#listeners.delete(listener)
-      this.#onClose.delete(closed)
       this.#leftAt = Date.now()
     }
   }
 
   async close(): Promise<void> {
     this.#stop.abort()
-    for (const closed of [...this.#onClose]) closed()
+    for (const closed of [...this.#listeners.values()]) closed()
     await this.#loop
   }
 
@@ -81,10 +76,10 @@ export class EventFeed {
     }
   }
 
-  #emit({ type, data }: Omit<FeedEvent, 'id'>): void {
+  #emit({ type, data }: News): void {
     const event = { id: `${this.#epoch}-${++this.#count}`, type, data }
-    if (type === 'ready') this.#ready.add((data as { readonly what: string }).what)
+    if (type === 'ready') this.ready.add((data as { readonly what: string }).what)
     this.#events = [...this.#events, event].slice(-this.#options.most)
-    for (const listener of this.#listeners) listener(event)
+    for (const listener of this.#listeners.keys()) listener(event)
   }
 }

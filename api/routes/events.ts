@@ -1,22 +1,27 @@
+import { PassThrough } from 'node:stream'
 import { z } from 'zod'
 import { assertStillGood, type TokenCheck } from '../../operations/access/principals.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { EventFeed, feedDefaults } from '../events/feed.ts'
-import { Listener, listenerDefaults } from '../events/listener.ts'
 import { createChanges } from '../events/changes.ts'
+import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
 /** Limits of a process, and of one token name. */
 const [mostListeners, mostOfName] = [64, 8]
+/** At each heartbeat the token is checked again, ms. Proxies close a connection that is silent for a minute. */
+const usualHeartbeatMs = 15_000
+/** Bytes, on either side. A slower listener is disconnected. */
+const mostBuffered = 1_000_000
+/** The longest timer of Node, ms. */
+const longestTimer = 2 ** 31 - 1
 
 /** `GET /v1/events`, until the token ends. Unknown `Last-Event-ID`: `reset`. @param from.causes as `/v1/stuck` */
 export function eventRoute(
   app: Api,
-  deps: ApiDeps,
+  { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
   { check, causes }: { readonly check: TokenCheck; readonly causes: Parameters<typeof createChanges>[1] },
 ): void {
-  const feed = new EventFeed(createChanges(deps.client, causes), { ...feedDefaults, ...deps.events })
-  const listenerOptions = { ...listenerDefaults, ...deps.events }
+  const feed = new EventFeed(createChanges(client, causes))
   const listening = new Map<string, number>()
   app.addHook('preClose', () => feed.close())
   const schema = {
@@ -33,20 +38,68 @@ export function eventRoute(
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')
-    const ofName = listening.get(principal.name) ?? 0
-    if (feed.listeners >= mostListeners || ofName >= mostOfName) {
-      throw new RelayerError('EVENTS_FULL', { facts: { listeners: feed.listeners, name: principal.name, ofName } })
-    }
-    listening.set(principal.name, ofName + 1)
-    const from = { lastId: request.headers['last-event-id'], expiresAt: principal.expiresAt }
-    const stream = new Listener(feed, { ...from, assertStillGood: () => assertStillGood(principal, check) }, listenerOptions)
-    stream.body.once('close', () => {
-      const left = (listening.get(principal.name) ?? 1) - 1
-      if (left > 0) listening.set(principal.name, left)
-      else listening.delete(principal.name)
+    const { name, expiresAt } = principal
+    const ofName = listening.get(name) ?? 0
+    if (feed.listeners >= mostListeners || ofName >= mostOfName)
+      throw new RelayerError('EVENTS_FULL', { facts: { listeners: feed.listeners, name, ofName } })
+    listening.set(name, ofName + 1)
+    const lastId = request.headers['last-event-id']
+    const body = openListener(feed, { lastId, expiresAt, heartbeatMs, assertStillGood: () => assertStillGood(principal, check) })
+    body.once('close', () => {
+      const left = (listening.get(name) ?? 1) - 1
+      if (left > 0) listening.set(name, left)
+      else listening.delete(name)
     })
     void reply
       .headers({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-      .send(stream.body as unknown as string)
+      .send(body as unknown as string)
   })
+}
+
+interface Listening {
+  /** Absent: it begins now. */
+  readonly lastId?: string | undefined
+  /** ms since the epoch. */
+  readonly expiresAt: number
+  readonly heartbeatMs: number
+  /** Throws a RelayerError once the token is expired or revoked, or its key was removed. */
+  readonly assertStillGood: () => Promise<void>
+}
+
+/** The events of a feed as a stream of server-sent events. It ends with the feed or the token. */
+export function openListener(feed: EventFeed, { lastId, expiresAt, heartbeatMs, assertStillGood }: Listening): PassThrough {
+  const body = new PassThrough({ highWaterMark: mostBuffered })
+  const write = (text: string) => {
+    if (body.writableEnded || body.destroyed) return
+    const bytes = Buffer.from(text)
+    if (body.writableLength + bytes.length > mostBuffered) body.destroy()
+    else body.write(bytes)
+  }
+  // JSON escapes line ends in strings.
+  const send = ({ id, type, data }: FeedEvent) => write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+  const end = (reason: string) => {
+    write(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`)
+    body.end()
+  }
+  const check = () =>
+    void assertStillGood().then(
+      () => write(': alive\n\n'),
+      (error: unknown) => end(toRelayerError(error).code),
+    )
+  write('retry: 3000\n\n')
+  const missed = lastId === undefined ? [] : feed.since(lastId)
+  if (!missed) write('event: reset\ndata: {}\n\n')
+  for (const event of missed ?? []) send(event)
+  for (const what of feed.ready) write(`event: ready\ndata: ${JSON.stringify({ what })}\n\n`)
+  const leave = feed.subscribe(send, () => end('closing'))
+  const heartbeat = setInterval(check, heartbeatMs).unref()
+  const expiry = setTimeout(check, Math.min(longestTimer, Math.max(0, expiresAt - Date.now()))).unref()
+  body.once('close', () => {
+    clearInterval(heartbeat)
+    clearTimeout(expiry)
+    leave()
+  })
+  // The client may disconnect at any time.
+  body.on('error', () => {})
+  return body
 }

@@ -1,10 +1,11 @@
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import type { PassThrough } from 'node:stream'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { keyFile, removeKey, rotateKeys } from '../../operations/access/keys.ts'
 import { EventFeed, type FeedEvent } from '../../api/events/feed.ts'
-import { Listener } from '../../api/events/listener.ts'
+import { openListener } from '../../api/routes/events.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { bearer } from '../../lab/devnet/access.ts'
@@ -21,7 +22,7 @@ describe('the listeners of the events', () => {
   // An API for each test: one sees only after a while that a listener has left, and its places are counted here.
   beforeEach(async () => {
     config = deadConfig(await freePort())
-    setting = await openApi(config, silentLogger(), { events: { heartbeatMs: 20 } })
+    setting = await openApi(config, silentLogger(), { heartbeatMs: 20 })
     cleanUp(() => setting.close())
     const port = await freePort()
     await setting.bare.listen({ host: '127.0.0.1', port })
@@ -81,13 +82,12 @@ test('a listener that does not read is disconnected after 1 MB on either side', 
   const big = { type: 'transfer', data: { text: '€'.repeat(20_000) } }
   const feed = new EventFeed(async () => [big], { everyMs: 1, most: 5, lingerMs: 0 })
   cleanUp(() => feed.close())
-  const listeners: Listener[] = []
+  const listeners: PassThrough[] = []
   const address = await listen(
     createServer((_, response) => {
-      const listening = { expiresAt: Date.now() + 60_000, assertStillGood: async () => {} }
-      const listener = new Listener(feed, listening, { heartbeatMs: 60_000, mostBuffered })
+      const listener = openListener(feed, { expiresAt: Date.now() + 60_000, heartbeatMs: 60_000, assertStillGood: async () => {} })
       listeners.push(listener)
-      listener.body.pipe(response)
+      listener.pipe(response)
     }),
   )
   const socket = connect(Number(new URL(`http://${address}`).port), '127.0.0.1', () => {
@@ -96,7 +96,7 @@ test('a listener that does not read is disconnected after 1 MB on either side', 
   })
   cleanUp(() => socket.destroy())
   await expect.poll(() => listeners.length, { timeout: 20_000 }).toBe(1)
-  const kept = () => listeners[0]!.body.readableLength + listeners[0]!.body.writableLength
+  const kept = () => listeners[0]!.readableLength + listeners[0]!.writableLength
   let most = 0
   const events: FeedEvent[] = []
   const leave = feed.subscribe(
@@ -106,7 +106,7 @@ test('a listener that does not read is disconnected after 1 MB on either side', 
     },
     () => {},
   )
-  await expect.poll(() => listeners[0]!.body.destroyed, { timeout: 60_000 }).toBe(true)
+  await expect.poll(() => listeners[0]!.destroyed, { timeout: 60_000 }).toBe(true)
   // The feed has forgotten it, and goes on for the other.
   await expect.poll(() => feed.listeners).toBe(1)
   const before = events.length
