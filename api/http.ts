@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config/schema/schema.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, requestTimeoutMs } from '../runtime/http/server-limits.ts'
+import type { Api } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 
 /** Bytes; far more than the longest VAA. */
@@ -29,12 +31,8 @@ export function sendError(reply: FastifyReply, error: unknown) {
   return reply.status(status).header('content-type', problemType).send(body)
 }
 
-interface Listener {
-  listen(at: { readonly host: string; readonly port: number }): PromiseLike<unknown>
-}
-
 /** Throws API_LISTEN: the port is in use, or the address does not belong to this machine. */
-export async function listen(app: Listener, { host, port }: Parameters<Listener['listen']>[0]): Promise<void> {
+export async function listen(app: Pick<Api, 'listen'>, { host, port }: Pick<Config['api'], 'host' | 'port'>): Promise<void> {
   try {
     await app.listen({ host, port })
   } catch (cause) {

@@ -13,7 +13,7 @@ const buildTimeoutMs = 60_000
 const retryMs = 10_000
 
 /** No resource of another origin, no inline script or style, no frame. Linked sites receive no referrer. */
-const headers = {
+export const pageHeaders = {
   'content-security-policy': [
     ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:"],
     ...["frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"],
@@ -54,7 +54,7 @@ export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {
 }
 
 function sendFile({ headers: asked }: FastifyRequest, reply: FastifyReply, { type, etag, plain, zipped }: PageFile) {
-  void reply.headers({ ...headers, etag, vary: 'accept-encoding' })
+  void reply.headers({ ...pageHeaders, etag, vary: 'accept-encoding' })
   if (asked['if-none-match'] === etag) return reply.status(304).send()
   const isZipped = /\bgzip\b/.test(asked['accept-encoding'] ?? '')
   if (isZipped) void reply.header('content-encoding', 'gzip')
@@ -64,7 +64,7 @@ function sendFile({ headers: asked }: FastifyRequest, reply: FastifyReply, { typ
 function sendUnbuilt(reply: FastifyReply) {
   const text =
     'The page of Portage is not built, and could not be built now: npm run setup builds it. The API works without it: docs/start/page.md.\n'
-  return reply.status(503).headers(headers).type('text/plain; charset=utf-8').send(text)
+  return reply.status(503).headers(pageHeaders).type('text/plain; charset=utf-8').send(text)
 }
 
 let loading: Promise<ReadonlyMap<string, PageFile>> | undefined

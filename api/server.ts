@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger'
 import Fastify from 'fastify'
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { Config } from '../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 import { limitConnections } from '../runtime/http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
@@ -19,13 +20,11 @@ import { eventRoute } from './routes/events.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { streamRoutes } from './routes/streams.ts'
-import { stuckRoute } from './routes/stuck.ts'
 import { relayVaaRoute, submitTransferRoute } from './routes/submit-transfer.ts'
 import { transferOrderRoutes } from './routes/transfer-orders.ts'
 import { transferRoutes } from './routes/transfers.ts'
 import { pageRoutes } from './page.ts'
-import { flowRoute, linksRoute, nodeRoutes, notificationRoutes, settingsRoutes, spendingRoute } from './routes/readings.ts'
-import { createStartupServer } from './startup-server.ts'
+import { flowRoute, linksRoute, nodeRoutes, notificationRoutes, settingsRoutes, spendingRoute, stuckRoute } from './routes/readings.ts'
 
 export const restApi = {
   createStartupServer,
@@ -99,4 +98,38 @@ function indexRoute(app: Api): void {
   app.get('/v1/openapi.json', { config, schema: { hide: true } }, (_, reply) =>
     reply.type('application/json').send(JSON.stringify(app.swagger())),
   )
+}
+
+/** Answers until the process can start. No token is checked here: requests get the code, never address or detail. */
+function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
+  let waiting: { readonly what: string; readonly error: RelayerError } | undefined
+  const app = Fastify({ ...serverOptions, forceCloseConnections: true })
+  limitConnections(app.server)
+  app.setErrorHandler((error, _, reply) => sendError(reply, error))
+  app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, hosts))
+  app.get('/health', () => ({ status: 'ok' }))
+  app.get('/ready', (_, reply) => {
+    const problem = waiting?.error.message ?? 'starting'
+    return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
+  })
+  pageRoutes(app)
+  app.setNotFoundHandler((_, reply) => {
+    const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)
+    return reply
+      .status(503)
+      .type(problemType)
+      .header('retry-after', String(retryAfter))
+      .send({ ...body, status: 503 })
+  })
+
+  return {
+    /** Listens at the first call. Throws API_LISTEN. */
+    async say(what: string, error: RelayerError): Promise<void> {
+      const isFirst = !waiting
+      waiting = { what, error: new RelayerError(error.code) }
+      if (isFirst) await listen(app, at)
+    },
+    /** May be called twice. */
+    close: async (): Promise<void> => app.close(),
+  }
 }

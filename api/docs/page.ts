@@ -1,4 +1,5 @@
 import type { Api } from '../deps.ts'
+import { pageHeaders } from '../page.ts'
 import { escaped, fieldsHtml, type JsonSchema, typeText } from './schema-text.ts'
 
 interface OpenApiDocument {
@@ -27,12 +28,7 @@ interface OpenApiOperation {
 
 const stylesheet = '/docs/style.css'
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-const headers = {
-  'content-security-policy': policy,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-cache',
-} as const
+const headers = { ...pageHeaders, 'content-security-policy': policy }
 
 /** `GET /docs`. Open, since a browser sends no token for a page; it shows nothing of this deployment. */
 export function docsRoutes(app: Api): void {

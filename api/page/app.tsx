@@ -2,11 +2,10 @@ import { useEffect } from 'preact/hooks'
 import type { Links } from '../answers.ts'
 import { tokenProblem } from './data/api.ts'
 import { useReading } from './data/readings.ts'
-import { route } from './data/route.ts'
 import { session } from './data/session.ts'
-import { useStore } from './data/store.ts'
+import { createStore, useStore } from './data/store.ts'
 import { Head } from './parts/head.tsx'
-import { OrderDialogs } from './parts/order.tsx'
+import { OrderDialog } from './parts/order.tsx'
 import { Flow } from './views/flow.tsx'
 import { Lanes } from './views/lanes.tsx'
 import { Nodes } from './views/nodes.tsx'
@@ -16,11 +15,25 @@ import { Streams } from './views/streams.tsx'
 import { Stuck } from './views/stuck.tsx'
 import { Transfer } from './views/transfer.tsx'
 
+/** In the fragment of the address. Undefined: the overview. */
+const shownTransfer = createStore(transferIn(location.hash))
+window.addEventListener('hashchange', () => shownTransfer.set(transferIn(location.hash)))
+
+function transferIn(hash: string): string | undefined {
+  const [, id] = /^#\/transfer\/(.+)$/.exec(hash) ?? []
+  try {
+    return id && decodeURIComponent(id)
+  } catch {
+    // A malformed id is used unchanged.
+    return id
+  }
+}
+
 export function App() {
   const held = useStore(session)
   const problem = useStore(tokenProblem)
   const links = useReading<Links>('v1/links', 60_000)
-  const shown = useStore(route)
+  const transfer = useStore(shownTransfer)
   return (
     <>
       <a class="skip" href="#main">
@@ -30,8 +43,8 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {!held || problem ? (
           <SignIn problem={problem} />
-        ) : shown.view === 'transfer' ? (
-          <Transfer id={shown.id} links={links.data} key={shown.id} />
+        ) : transfer !== undefined ? (
+          <Transfer id={transfer} links={links.data} key={transfer} />
         ) : (
           <Overview links={links.data} />
         )}
@@ -40,7 +53,7 @@ export function App() {
         Portage. {links.data?.temporalWebUi === undefined && held && 'For links to Temporal: temporal.webUi in the config. '}
         <a href="docs">API</a>
       </footer>
-      <OrderDialogs />
+      <OrderDialog />
     </>
   )
 }

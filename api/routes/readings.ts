@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { coinOf, explorerOf } from '../../config/networks.ts'
+import { collectCauses } from '../../operations/causes/collect.ts'
+import { causeReportSchema } from '../../operations/causes/schema.ts'
 import { listReceivers } from '../../operations/notifications/receiver-report.ts'
 import { settingsAuditSchema, settingsSchema } from '../../operations/orders/settings.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { createTrafficReader, trafficMinutes } from '../../temporal/client/transfers/traffic.ts'
 import { flowSchema, linksSchema, nodesSchema, spendingSchema } from '../answers.ts'
@@ -11,6 +14,20 @@ import { errorSchema } from '../errors.ts'
 /** Routes that only read, and need few lines each. */
 
 const access = { config: { access: 'read' } } as const
+
+/** ms: each read calls Temporal and every node. */
+const causesKeptMs = 2_000
+
+/** `GET /v1/stuck`: as `portage stuck --json`. Returns the reader for other routes. */
+export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
+  const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
+  const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
+  app.get('/v1/stuck', { ...access, schema }, async () => {
+    const { causes, ...report } = await collect()
+    return { ...report, causes: causes.map((cause) => ({ ...cause, examples: [...cause.examples], next: [...cause.next] })) }
+  })
+  return collect
+}
 
 /** `GET /v1/nodes`: the chains of this process and their nodes, from its own readings. */
 export function nodeRoutes(app: Api, { network }: ApiDeps): void {

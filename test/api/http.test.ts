@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { createStartupServer } from '../../api/startup-server.ts'
+import { restApi } from '../../api/server.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { openSmallServer, plainText } from '../../runtime/http/small-server.ts'
@@ -11,7 +11,7 @@ const waitLimit = { timeout: 40_000 }
 
 async function opened() {
   const port = await freePort()
-  const server = createStartupServer({ host: '127.0.0.1', port, hosts: [] })
+  const server = restApi.createStartupServer({ host: '127.0.0.1', port, hosts: [] })
   cleanUp(() => server.close())
   await server.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
   return port

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { createStartupServer } from '../../api/startup-server.ts'
+import { restApi } from '../../api/server.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
 
 async function opened() {
   const port = await freePort()
-  const startupServer = createStartupServer({ host: '127.0.0.1', port, hosts: [] })
+  const startupServer = restApi.createStartupServer({ host: '127.0.0.1', port, hosts: [] })
   cleanUp(() => startupServer.close())
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method })

@@ -16,10 +16,8 @@ export function chooseTheme(choice: ThemeChoice): void {
   show()
 }
 
-export function startTheme(): void {
-  show()
-  system.addEventListener('change', show)
-}
+show()
+system.addEventListener('change', show)
 
 function show(): void {
   const choice = themeChoice.get()

@@ -53,21 +53,17 @@ export function Chart({ times, lines, textOf, summary }: ChartProps) {
         <li class="figure">
           {time === undefined ? '' : new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}
         </li>
-        {lines.map(({ label, colour, dash, isBars, values }) => (
+        {lines.map(({ label, colour, dash, isBars, values: { [at]: value } }) => (
           <li key={label}>
             <svg class={`swatch ${colour}`} viewBox="0 0 18 8" width="18" height="8" aria-hidden="true">
               {isBars ? <rect x="3" width="12" height="8" /> : <path d="M0 4h18" stroke-dasharray={dash?.join(' ')} />}
             </svg>
-            {label} <b class="figure">{valueText(values[at], textOf)}</b>
+            {label} <b class="figure">{value == null ? '–' : textOf(value)}</b>
           </li>
         ))}
       </ul>
     </div>
   )
-}
-
-function valueText(value: number | null | undefined, textOf: (value: number) => string): string {
-  return value === null || value === undefined ? '–' : textOf(value)
 }
 
 function dataOf(times: readonly number[], lines: readonly Line[]): uPlot.AlignedData {

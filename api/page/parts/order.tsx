@@ -6,17 +6,18 @@ import { ask, problemIn, type ShownProblem } from '../data/api.ts'
 import { serverNow } from '../data/clock.ts'
 import { refreshAll } from '../data/readings.ts'
 import { missingFor, missingForMany, session } from '../data/session.ts'
-import { createStore, type Store, useStore } from '../data/store.ts'
+import { createStore, useStore } from '../data/store.ts'
 import { countText } from '../format/amounts.ts'
 import { shortTransfer } from '../format/ids.ts'
 import { ProblemNote } from './section.tsx'
 
-interface Wanted {
+interface WantedOrder {
   readonly kind: TransferOrderName
   readonly id: string
   readonly chain: string | undefined
 }
 
+/** Which parked transfers. */
 export interface ParkedFilter {
   readonly code?: string
   readonly targetChain?: string
@@ -26,10 +27,10 @@ export interface ParkedFilter {
 const mostOrdered = 500
 const mostShown = 5
 
-const wanted = createStore<Wanted | undefined>(undefined)
-const wantedForAll = createStore<ParkedFilter | undefined>(undefined)
+/** Opens the dialog. */
+const wanted = createStore<WantedOrder | ParkedFilter | undefined>(undefined)
 
-interface OrderButtonsProps extends Omit<Wanted, 'kind'> {
+interface OrderButtonsProps extends Omit<WantedOrder, 'kind'> {
   readonly kinds: readonly TransferOrderName[]
 }
 
@@ -54,48 +55,28 @@ export function OrderButtons({ id, chain, kinds }: OrderButtonsProps) {
 
 export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
   return (
-    <button type="button" onClick={() => wantedForAll.set(filter)}>
+    <button type="button" onClick={() => wanted.set(filter)}>
       Retry all of these
     </button>
   )
 }
 
-/** One of each for the whole page, so that a changing list does not close it. */
-export function OrderDialogs() {
-  return (
-    <>
-      <Dialog of={wanted} titleId="order-title">
-        {(order) => <OrderForm {...order} key={`${order.kind} ${order.id}`} />}
-      </Dialog>
-      <Dialog of={wantedForAll} titleId="retry-all-title">
-        {(filter) => <RetryAllForm {...filter} />}
-      </Dialog>
-    </>
-  )
-}
-
-interface DialogProps<T> {
-  readonly of: Store<T | undefined>
-  readonly titleId: string
-  readonly children: (subject: T) => ComponentChildren
-}
-
-/** Open while its store has a value. */
-function Dialog<T>({ of, titleId, children }: DialogProps<T>) {
-  const subject = useStore(of)
+/** One for the whole page, so that a changing list does not close it. */
+export function OrderDialog() {
+  const subject = useStore(wanted)
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     if (subject) dialog.current?.showModal()
     else dialog.current?.close()
   }, [subject])
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={() => of.set(undefined)}>
-      {subject && children(subject)}
+    <dialog ref={dialog} aria-labelledby="order-title" onClose={() => wanted.set(undefined)}>
+      {subject && ('kind' in subject ? <OrderForm {...subject} key={`${subject.kind} ${subject.id}`} /> : <RetryAllForm {...subject} />)}
     </dialog>
   )
 }
 
-function OrderForm({ kind, id, chain }: Wanted) {
+function OrderForm({ kind, id, chain }: WantedOrder) {
   const { verb, summary, details, asked } = transferOrderTexts[kind]
   return (
     <ReasonForm
@@ -108,7 +89,6 @@ function OrderForm({ kind, id, chain }: Wanted) {
           {asked}
         </p>
       )}
-      close={() => wanted.set(undefined)}
     >
       <h2 id="order-title">
         {verb} {kind === 'retry' ? 'now' : 'this transfer'}
@@ -141,9 +121,8 @@ function RetryAllForm({ code, targetChain }: ParkedFilter) {
       // Orders at most the counted number, even if more were parked since.
       send={(reason) => order(reason, false, count)}
       done={(answer) => <Ordered answer={answer} />}
-      close={() => wantedForAll.set(undefined)}
     >
-      <h2 id="retry-all-title">Retry all of these</h2>
+      <h2 id="order-title">Retry all of these</h2>
       <p>
         Parked transfers with {code === undefined ? 'any code' : `the code ${code}`}
         {targetChain !== undefined && ` to ${targetChain}`}. Each is tried again now, also past its deadline.
@@ -189,13 +168,12 @@ interface ReasonFormProps<Answer> {
   readonly isDanger?: boolean
   readonly send: (reason: string) => Promise<Answer>
   readonly done: (answer: Answer) => ComponentChildren
-  readonly close: () => void
 }
 
 type Sending<Answer> = { readonly answer: Answer } | { readonly problem: ShownProblem } | 'sending' | 'asking'
 
 /** Asks for the reason of an order, sends it, and shows the answer. */
-function ReasonForm<Answer>({ children, missing, lead, canAsk = true, verb, isDanger, send, done, close }: ReasonFormProps<Answer>) {
+function ReasonForm<Answer>({ children, missing, lead, canAsk = true, verb, isDanger, send, done }: ReasonFormProps<Answer>) {
   const [reason, setReason] = useState('')
   const [state, setState] = useState<Sending<Answer>>('asking')
   const answered = typeof state === 'object' && 'answer' in state ? state : undefined
@@ -227,7 +205,7 @@ function ReasonForm<Answer>({ children, missing, lead, canAsk = true, verb, isDa
       {answered ? done(answered.answer) : lead}
       {isAsking && <ReasonField reason={reason} onReason={setReason} />}
       <p class="buttons end">
-        <button type="button" onClick={close}>
+        <button type="button" onClick={() => wanted.set(undefined)}>
           {answered || missing !== undefined ? 'Close' : 'Back'}
         </button>
         {isAsking && (
