@@ -109,11 +109,9 @@ export function fieldErrors(context: string, issues: readonly Partial<FastifySch
 function expanded(issue: RawIssue): { readonly path: readonly PropertyKey[]; readonly message: string }[] {
   const { code, path, message, errors = [], keys = [] } = issue
   if (code === 'unrecognized_keys' && keys.length > 0) return keys.map((key) => ({ path: [...path, key], message: 'is not known here' }))
-  const options = errors.filter((option) => option.length > 0).map((option) => option.flatMap((one) => expanded(withPrefix(path, one))))
+  const options = errors
+    .filter((option) => option.length > 0)
+    .map((option) => option.flatMap((one) => expanded({ ...one, path: [...path, ...one.path] })))
   const [best] = options.toSorted((a, b) => a.length - b.length)
   return code === 'invalid_union' && best ? best : [{ path, message }]
-}
-
-function withPrefix(prefix: readonly PropertyKey[], issue: RawIssue): RawIssue {
-  return { ...issue, path: [...prefix, ...issue.path] }
 }

@@ -24,11 +24,16 @@ export const serverOptions = {
   clientErrorHandler,
 } as const
 
-export function sendError(reply: FastifyReply, error: unknown) {
-  const { status, retryAfter, challenge, body } = toErrorAnswer(error)
+/** @param given instead of the status of the error's code */
+export function sendError(reply: FastifyReply, error: unknown, given?: number) {
+  const { status: usual, retryAfter, challenge, body } = toErrorAnswer(error)
+  const status = given ?? usual
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
   if (challenge !== undefined) void reply.header('www-authenticate', challenge)
-  return reply.status(status).header('content-type', problemType).send(body)
+  return reply
+    .status(status)
+    .header('content-type', problemType)
+    .send({ ...body, status })
 }
 
 /** Throws API_LISTEN: the port is in use, or the address does not belong to this machine. */

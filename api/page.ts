@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { access, readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -90,11 +91,7 @@ async function load(): Promise<ReadonlyMap<string, PageFile>> {
 /** A release has built files. Otherwise a separate process builds them: the builder is not in the compiled code. */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
-  const isReleased = await access(released).then(
-    () => true,
-    () => false,
-  )
-  if (isReleased) return released
+  if (existsSync(released)) return released
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'bin/page.js')], { timeout: buildTimeoutMs })
   return stdout.trim()
 }

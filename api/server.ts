@@ -9,7 +9,7 @@ import { limitConnections } from '../runtime/http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
 import { guardRoutes, limitByToken, tokenCheckOf } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
-import { problemType, toErrorAnswer } from './errors.ts'
+import { toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
 import { laneRoutes } from './routes/lanes.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -52,13 +52,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     }
     return sendError(reply, error)
   })
-  app.setNotFoundHandler((_, reply) => {
-    const { body } = toErrorAnswer(new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' }))
-    return reply
-      .status(404)
-      .type(problemType)
-      .send({ ...body, status: 404 })
-  })
+  const unknown = new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' })
+  app.setNotFoundHandler((_, reply) => sendError(reply, unknown, 404))
   app.addHook('onResponse', async (request, reply) => {
     // The pattern of the route: each value would make a series.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
@@ -113,14 +108,7 @@ function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'por
     return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
   })
   pageRoutes(app)
-  app.setNotFoundHandler((_, reply) => {
-    const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)
-    return reply
-      .status(503)
-      .type(problemType)
-      .header('retry-after', String(retryAfter))
-      .send({ ...body, status: 503 })
-  })
+  app.setNotFoundHandler((_, reply) => sendError(reply.header('retry-after', '1'), waiting?.error, 503))
 
   return {
     /** Listens at the first call. Throws API_LISTEN. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
+import { limit, text } from './orders.ts'
 
 /** Days. */
 const usualDays = 7
@@ -38,10 +39,10 @@ const schema = {
       .union([z.enum(orderSubjects), z.array(z.enum(orderSubjects)).min(1)])
       .optional()
       .describe('Any of these; absent: all but transfers.'),
-    by: z.string().min(1).max(100).optional(),
-    id: z.string().min(1).max(1_000).optional().describe('The id of the subject.'),
+    by: text(100).optional(),
+    id: text(1_000).optional().describe('The id of the subject.'),
     since: z.iso.datetime({ offset: true }).optional().describe(`Absent: the last ${usualDays} days.`),
-    limit: z.coerce.number().int().min(1).max(1_000).default(200),
+    limit: limit(1_000, 200),
   }),
   response: {
     200: z.object({
@@ -58,7 +59,7 @@ export function auditRoute(app: Api, { client }: ApiDeps): void {
   const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>
     shared(`${[...new Set(subjects)].toSorted().join(',')} ${Math.floor(since / 60_000)}`, () => readKeptOrders(client, since, subjects))
-  app.get('/v1/audit', { config: { access: 'read' }, schema }, async ({ query: { subject, by, id, since, limit } }) => {
+  app.get('/v1/audit', { config: { access: 'read' }, schema }, async ({ query: { subject, by, id, since, limit: most } }) => {
     const from = since === undefined ? Date.now() - usualDays * 86_400_000 : Date.parse(since)
     const subjects = subject === undefined ? orderSubjects.filter((one) => one !== 'transfer') : [subject].flat()
     const kept = (await read(subjects, from)).filter((one) => id === undefined || one.id === id)
@@ -69,8 +70,8 @@ export function auditRoute(app: Api, { client }: ApiDeps): void {
       .toSorted((a, b) => b.at - a.at)
     return {
       asOf: new Date().toISOString(),
-      orders: orders.slice(0, limit).map(({ at, ...one }) => ({ ...one, at: new Date(at).toISOString() })),
-      more: orders.length > limit,
+      orders: orders.slice(0, most).map(({ at, ...one }) => ({ ...one, at: new Date(at).toISOString() })),
+      more: orders.length > most,
       incomplete: kept.filter((one) => one.unread || (one.isFull && (one.orders[0]?.at ?? 0) > from)).map((one) => one.id),
     }
   })

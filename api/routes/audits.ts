@@ -6,18 +6,18 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
-import { reasonSchema } from './orders.ts'
+import { limit, reasonSchema, text } from './orders.ts'
 
 /** ms: each audit costs a query. */
 const keepMs = 2_000
 
-const chain = z.string().min(1).max(100)
 const { fields } = orders['audit run']
 
 const startedSchema = z.object({ chain: z.string(), workflowId: z.string() })
 const reportSchema = z.looseObject({ checked: z.number(), undoneCount: z.number() }).describe('Its findings; lists have the first 200 ids.')
-const rowSchema = z.object({
-  ...{ chain: z.string(), workflowId: z.string(), execution: z.string(), startedAt: z.string() },
+const rowSchema = startedSchema.extend({
+  execution: z.string(),
+  startedAt: z.string(),
   report: reportSchema.optional().describe('Absent: it is running, or has failed.'),
 })
 
@@ -27,8 +27,8 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
   const list = {
     summary: 'The results of the latest audits of delivered transfers',
     querystring: z.strictObject({
-      chain: chain.optional().describe('Only this target chain.'),
-      limit: z.coerce.number().int().min(1).max(20).default(5).describe('Most audits of a chain.'),
+      chain: text(100).optional().describe('Only this target chain.'),
+      limit: limit(20, 5).describe('Most audits of a chain.'),
     }),
     response: { 200: z.object({ audits: z.array(rowSchema) }), 400: errorSchema },
   }

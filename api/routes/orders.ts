@@ -9,17 +9,19 @@ import { errorSchema } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { createReadGate, type ReadGate } from '../read-gate.ts'
 
+export const text = (most: number) => z.string().min(1).max(most)
+/** Of a list, in a query. */
+export const limit = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual)
+
 export const subjectParams = {
-  lane: z.object({ lane: z.string().min(1).max(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
+  lane: z.object({ lane: text(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
   stream: z.object({
-    stream: z
-      .string()
-      .min(1)
-      .max(300)
-      .describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.'),
+    stream: text(300).describe(
+      '`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.',
+    ),
   }),
-  receiver: z.object({ receiver: z.string().min(1).max(31).describe('Its name in the config.') }),
-  transaction: z.object({ id: z.string().min(1).max(300).describe('Of its workflow.') }),
+  receiver: z.object({ receiver: text(31).describe('Its name in the config.') }),
+  transaction: z.object({ id: text(300).describe('Of its workflow.') }),
 } as const
 
 export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')

@@ -10,6 +10,7 @@ import { createTrafficReader, trafficMinutes } from '../../temporal/client/trans
 import { flowSchema, linksSchema, nodesSchema, spendingSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
+import { limit } from './orders.ts'
 
 /** Routes that only read, and need few lines each. */
 
@@ -61,7 +62,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
 
   const audit = {
     summary: 'The latest 200 changes of the settings, newest first',
-    querystring: z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(50) }),
+    querystring: z.strictObject({ limit: limit(200, 50) }),
     response: { 200: settingsAuditSchema, 400: errorSchema, 503: errorSchema },
   }
   app.get('/v1/settings/audit', { ...access, schema: audit }, async (request) => {

@@ -14,7 +14,7 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema } from '../../operations/orders/values.ts'
-import { orderTexts, reasonSchema } from './orders.ts'
+import { orderTexts, reasonSchema, text } from './orders.ts'
 
 /** Most in one request, and at a time: each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
@@ -25,7 +25,7 @@ const emitterSchema = z
   .transform((value) => value.replace(/^0x/, '').toLowerCase())
 
 const chainIdSchema = z
-  .union([z.number().int().min(1).max(65_535), z.string().min(1).max(64)])
+  .union([z.number().int().min(1).max(65_535), text(64)])
   .describe('Wormhole chain id, or the name of a configured chain.')
 
 const how = {
@@ -43,21 +43,21 @@ const how = {
   reason: reasonSchema.optional(),
 }
 
-const chainNameSchema = z.string().min(1).max(64)
-
 const bodySchema = z.union([
   z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
   z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
   z.strictObject({
-    bridge: z.string().min(1).max(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
-    source: chainNameSchema.describe('The chain that the transfer starts on.'),
-    target: chainNameSchema.describe('The chain that the transfer goes to.'),
+    bridge: text(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
+    source: text(64).describe('The chain that the transfer starts on.'),
+    target: text(64).describe('The chain that the transfer goes to.'),
     nonce: sequenceSchema
       .refine((nonce) => nonce !== '0', 'must be at least 1')
       .describe('The number of the transfer in the table of the source.'),
     ...how,
   }),
 ])
+
+type Body = z.output<typeof bodySchema>
 
 const acceptedSchema = z.object({
   id: z.string(),
@@ -70,8 +70,6 @@ const acceptedSchema = z.object({
     ),
   halted: z.string().optional().describe('An operator has halted its route: the transfer waits until the halt ends.'),
 })
-
-type Submitted = z.output<typeof acceptedSchema>
 
 const bulkSchema = z.strictObject({
   transfers: z
@@ -89,7 +87,7 @@ const bulkResultsSchema = z.object({
 /** `POST /v1/transfers`, `/bulk`. 202: started. 200: exists; priority, deadline ignored. Messages are checked first. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
-  const querystring = z.strictObject({ bridge: z.string().min(1).max(64).optional() })
+  const querystring = z.strictObject({ bridge: text(64).optional() })
   const schema = {
     ...orderTexts('transfer submit'),
     headers: idempotencyHeaders,
@@ -113,45 +111,36 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
     response: { 200: bulkResultsSchema, 409: errorSchema, 422: errorSchema },
   }
   app.post('/v1/transfers/bulk', { config, schema: bulk }, async (request, reply) => {
-    const { body } = await once(deps, request, reply, async () => ({
-      status: 200,
-      body: await submitMany(deps, request, request.body.transfers, request.query.bridge),
-    }))
+    const submitAt = async ([index, body]: [number, Body]) => {
+      try {
+        return { index, ...(await submitOne(deps, request, body, request.query.bridge)) }
+      } catch (error) {
+        return { index, error: toErrorAnswer(error).body }
+      }
+    }
+    const { body } = await once(deps, request, reply, async () => {
+      const results = await mapLimited([...request.body.transfers.entries()], atOnce, submitAt)
+      return { status: 200, body: { results } }
+    })
     return body
   })
 }
 
-async function submitOne(deps: ApiDeps, request: FastifyRequest, body: z.output<typeof bodySchema>, given?: string): Promise<Submitted> {
+async function submitOne(deps: ApiDeps, request: FastifyRequest, body: Body, given?: string): Promise<SubmitResult> {
   const bridge = 'nonce' in body ? body.bridge : (given ?? defaultBridge(deps.network.bridges))
   const deadline = deadlineOf(body.deadline)
   const message = await messageOf(body, deps)
   return submit(deps, request, { bridge, message, priority: body.priority, deadline, reason: body.reason })
 }
 
-async function submitMany(
-  deps: ApiDeps,
-  request: FastifyRequest,
-  bodies: readonly z.output<typeof bodySchema>[],
-  bridge?: string,
-): Promise<z.output<typeof bulkResultsSchema>> {
-  const results = await mapLimited([...bodies.entries()], atOnce, async ([index, body]) => {
-    try {
-      return { index, ...(await submitOne(deps, request, body, bridge)) }
-    } catch (error) {
-      return { index, error: toErrorAnswer(error).body }
-    }
-  })
-  return { results }
-}
-
-function messageOf(body: z.output<typeof bodySchema>, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {
+function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {
   if ('vaa' in body) return messageBytes(body.vaa)
   if ('nonce' in body) return recordedMessage(network.bridges, body)
   const guardianApis = [...signedApis(config).values()].flatMap((apis) => apis.guardianApis)
   return fetchSignedVaa(guardianApis, { ...body, chain: chainNumber(body.chain, config) })
 }
 
-type RecordedPlace = Extract<z.output<typeof bodySchema>, { nonce: string }>
+type RecordedPlace = Extract<Body, { nonce: string }>
 
 /** Recorded at the source's finalized state. Throws INPUT_INVALID (direction), NATIVE_NOT_FINAL, what reads throw. */
 async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
@@ -204,9 +193,9 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   }
   app.get('/relayvaa/*', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {
     try {
-      const text = request.params['*']
-      if (!text) throw new RelayerError('MESSAGE_ENCODING', { detail: 'The path holds no VAA.' })
-      await submit(deps, request, { bridge: defaultBridge(deps.network.bridges), message: messageBytes(text) })
+      const vaa = request.params['*']
+      if (!vaa) throw new RelayerError('MESSAGE_ENCODING', { detail: 'The path holds no VAA.' })
+      await submit(deps, request, { bridge: defaultBridge(deps.network.bridges), message: messageBytes(vaa) })
       return await reply.status(200).send({ message: 'Scheduled' })
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)

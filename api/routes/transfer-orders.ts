@@ -15,7 +15,7 @@ import { bulkOrderSchema, orderedSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, toErrorAnswer } from '../errors.ts'
 import { orderOf } from '../../operations/orders/orders.ts'
-import { orderTexts, reasonSchema } from './orders.ts'
+import { orderTexts, reasonSchema, text } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
 /** Each costs a call of the server, and the client waits for all. */
@@ -24,7 +24,7 @@ const mostNamed = 100
 
 const manySchema = z.strictObject({
   reason: reasonSchema,
-  ids: z.array(z.string().min(1).max(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
+  ids: z.array(text(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
   filter: z
     .strictObject(filterSchemas)
     .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
@@ -81,8 +81,8 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
 
 async function named(deps: ApiDeps, given: readonly string[]): Promise<TransferRow[]> {
   const rows = new Map<string, TransferRow>()
-  for (const text of given) {
-    const row = await describeTransfer(deps.client, await resolveGiven(deps, text, 'order'))
+  for (const one of given) {
+    const row = await describeTransfer(deps.client, await resolveGiven(deps, one, 'order'))
     rows.set(row.id, row)
   }
   return [...rows.values()]

@@ -10,7 +10,7 @@ import { transactionSchema, transferFields, transferPageSchema } from '../answer
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { createReadGates, type ReadFor } from '../read-gate.ts'
-import { schemasOf } from './orders.ts'
+import { limit, schemasOf, text } from './orders.ts'
 
 /** Finding the block of a nonce takes more reads of the nodes than any other filter. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
@@ -40,13 +40,9 @@ export function resolveGiven(
 }
 
 export const transferParams = z.object({
-  id: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .describe(
-      'The id, its beginning, its last part, the hash of its transaction on either chain, its digest, or `chain:emitter:sequence` (docs/start/http-api.md).',
-    ),
+  id: text(1_000).describe(
+    'The id, its beginning, its last part, the hash of its transaction on either chain, its digest, or `chain:emitter:sequence` (docs/start/http-api.md).',
+  ),
 })
 
 /** Loose: fields that a newer workflow adds are shown, too. */
@@ -65,20 +61,14 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
     summary: 'Transfers: open ones first, then the newest',
     querystring: z.strictObject({
       ...filterSchemas,
-      limit: z.coerce
-        .number()
-        .int()
-        .min(1)
-        .max(1_000)
-        .default(50)
-        .describe('Most transfers of a page. A page may have fewer, with more to come.'),
-      cursor: z.string().min(1).max(2_000).optional().describe('`next` of the page before, with the same filter.'),
+      limit: limit(1_000, 50).describe('Most transfers of a page. A page may have fewer, with more to come.'),
+      cursor: text(2_000).optional().describe('`next` of the page before, with the same filter.'),
     }),
     response: { 200: transferPageSchema, 404: errorSchema },
   }
   const config = { access: 'read' } as const
-  app.get('/v1/transfers', { config, schema: list }, async ({ query: { limit, cursor, ...given } }) => {
-    const page = await listTransferPage(deps.client, await filterOf(deps, given, 'read'), { limit, cursor })
+  app.get('/v1/transfers', { config, schema: list }, async ({ query: { limit: most, cursor, ...given } }) => {
+    const page = await listTransferPage(deps.client, await filterOf(deps, given, 'read'), { limit: most, cursor })
     return { ...page, transfers: [...page.transfers] }
   })
 

@@ -39,17 +39,16 @@ interface Connection {
   readonly isStreaming: boolean
 }
 
-const connectionStore = createStore<Connection>({ state: 'connecting', isStreaming: false })
+export const connection = createStore<Connection>({ state: 'connecting', isStreaming: false })
 
 function changeConnection(part: Partial<Connection>, isLost: boolean): void {
-  const next = { ...connectionStore.get(), ...part }
+  const next = { ...connection.get(), ...part }
   const state = isLost ? 'lost' : next.answeredAt === undefined ? 'connecting' : next.isStreaming ? 'live' : 'polling'
-  connectionStore.set({ ...next, state })
+  connection.set({ ...next, state })
 }
 
-export const connection = {
-  store: connectionStore,
-  streaming: (isStreaming: boolean) => changeConnection({ isStreaming }, connectionStore.get().state === 'lost' && !isStreaming),
+export function setStreaming(isStreaming: boolean): void {
+  changeConnection({ isStreaming }, connection.get().state === 'lost' && !isStreaming)
 }
 
 /** The answer of a GET, or with a body of a POST. Throws an error for `problemIn`. */
@@ -74,7 +73,7 @@ async function send(path: string, body: object | undefined): Promise<Response> {
   try {
     return await request(path, { ...payload, headers, signal: AbortSignal.timeout(timeoutMs) })
   } catch {
-    changeConnection({ answeredAt: connectionStore.get().answeredAt ?? serverNow() }, true)
+    changeConnection({ answeredAt: connection.get().answeredAt ?? serverNow() }, true)
     throw new Refused(unreachable)
   }
 }

@@ -1,4 +1,4 @@
-import { connection, problemOf, request } from './api.ts'
+import { problemOf, request, setStreaming } from './api.ts'
 import { createEventParser } from './event-stream.ts'
 import { refreshAll } from './readings.ts'
 import { session } from './session.ts'
@@ -19,7 +19,7 @@ export async function followEvents(): Promise<never> {
     const unsubscribe = session.subscribe(() => abort.abort())
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
-    connection.streaming(false)
+    setStreaming(false)
     // Shows whether only the stream has ended or the server is unreachable.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
@@ -50,7 +50,7 @@ async function readStream(lastId: string, abort: AbortController): Promise<strin
     const headers = { accept: 'text/event-stream', ...(lastId && { 'last-event-id': lastId }) }
     const response = await request('v1/events', { headers, signal: abort.signal })
     if (!response.ok || !response.body) throw new Error((await problemOf(response)).title)
-    connection.streaming(true)
+    setStreaming(true)
     refreshAll()
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     for (;;) {

@@ -84,7 +84,7 @@ async function read(path: string, entry: Entry): Promise<void> {
 function pauseOf({ everyMs }: Entry): number {
   // A page in the background polls rarely, so that its figures are not hours old on return.
   if (document.hidden) return Math.max(everyMs, 30_000)
-  return connection.store.get().isStreaming ? everyMs * 2 : everyMs
+  return connection.get().isStreaming ? everyMs * 2 : everyMs
 }
 
 for (const name of ['online', 'offline']) window.addEventListener(name, refreshAll)

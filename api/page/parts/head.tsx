@@ -74,7 +74,7 @@ const connectionTexts: Readonly<Record<ConnectionState, { readonly tone: Tone; r
 }
 
 function ConnectionMark() {
-  const { tone, word, title } = connectionTexts[useStore(connection.store).state]
+  const { tone, word, title } = connectionTexts[useStore(connection).state]
   return (
     <span class={`state ${tone}`} role="status" title={title} id="connection">
       <Mark tone={tone} />
@@ -84,7 +84,7 @@ function ConnectionMark() {
 }
 
 function LostBanner() {
-  const { state, answeredAt } = useStore(connection.store)
+  const { state, answeredAt } = useStore(connection)
   const now = useNow()
   if (state !== 'lost') return null
   // Screen readers would repeat the age every second.

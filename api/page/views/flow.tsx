@@ -67,16 +67,10 @@ function Figures({ flow, words }: Shown) {
 function Charts({ flow, words }: Shown) {
   const { steps, stepMs, delivered, medianMs, p95Ms } = flow
   const times = useMemo(() => steps.map(({ at }) => at), [steps])
+  const period = stepMs < 60_000 ? `${stepMs / 1_000} s` : spanText(stepMs)
   const counts = useMemo(
-    (): Line[] => [
-      {
-        label: `delivered in ${stepMs < 60_000 ? `${stepMs / 1_000} s` : spanText(stepMs)}`,
-        colour: 'series-1',
-        values: steps.map((one) => one.delivered),
-        isBars: true,
-      },
-    ],
-    [steps, stepMs],
+    (): Line[] => [{ label: `delivered in ${period}`, colour: 'series-1', values: steps.map((one) => one.delivered), isBars: true }],
+    [steps, period],
   )
   const spans = useMemo(
     (): Line[] => [
