@@ -1,4 +1,4 @@
-import { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit'
+import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import { assertLevel, assertScope, authenticate, bearerOf, type TokenCheck } from '../operations/access/principals.ts'
 import { createKeyRing } from '../operations/access/keys.ts'
@@ -29,15 +29,13 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
 }
 
 /** Counts requests by valid token, others by address: those without a token cannot use up an operator's limit. */
-export function limitByToken(check: TokenCheck): Pick<RateLimitPluginOptions, 'keyGenerator'> {
-  return {
-    keyGenerator: async (request) => {
-      if (request.headers.authorization === undefined) return normalizeIP(request.ip)
-      return identify(request, check).then(
-        ({ jti }) => `token ${jti}`,
-        () => normalizeIP(request.ip),
-      )
-    },
+export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
+  return async (request) => {
+    if (request.headers.authorization === undefined) return normalizeIP(request.ip)
+    return identify(request, check).then(
+      ({ jti }) => `token ${jti}`,
+      () => normalizeIP(request.ip),
+    )
   }
 }
 

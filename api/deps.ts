@@ -1,5 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
-import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { AccessSource } from '../operations/access/keys.ts'
 import type { Bridges } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
@@ -41,10 +40,5 @@ export function finalizedHeight({ chains }: ApiDeps['network'], chain: ChainName
   return head && { finalized: head.finalized, headAt: head.latest.timestamp * 1_000 }
 }
 
-export type Api = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  ZodTypeProvider
->
+/** Its requests and answers have the types of their schemas. */
+export type Api = Parameters<FastifyPluginCallbackZod>[0]

@@ -6,18 +6,15 @@ import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, request
 import type { Api } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 
-/** Bytes; far more than the longest VAA. */
-const bodyLimit = 256 * 1024
-/** Transfer ids are longer than fastify's 100 characters. */
-const maxParamLength = 1_000
-
 /** Limits of size and time, and problem details for errors below fastify's routes. */
 export const serverOptions = {
-  bodyLimit,
+  /** Bytes; far more than the longest VAA. */
+  bodyLimit: 256 * 1024,
   requestTimeout: requestTimeoutMs,
   keepAliveTimeout: idleTimeoutMs,
   maxRequestsPerSocket: maxRequestsOfConnection,
-  routerOptions: { maxParamLength },
+  /** Transfer ids are longer than fastify's 100 characters. */
+  routerOptions: { maxParamLength: 1_000 },
   http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
   /** A path that cannot be decoded, or a part of it that is too long. */
   frameworkErrors: (error: Error, _: FastifyRequest, reply: FastifyReply) => sendError(reply, error),

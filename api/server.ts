@@ -7,7 +7,7 @@ import type { Config } from '../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 import { limitConnections } from '../runtime/http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
-import { guardRoutes, limitByToken, tokenCheckOf } from './access.ts'
+import { guardRoutes, limitKey, tokenCheckOf } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
@@ -64,7 +64,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   app.addHook('onRequest', (request, reply, done) => (request.raw.socket.destroyed ? void reply.hijack() : done()))
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
   const check = tokenCheckOf(deps)
-  await app.register(rateLimit, { max: deps.config.api.requestsPerMinute, timeWindow: '1 minute', ...limitByToken(check) })
+  await app.register(rateLimit, { max: deps.config.api.requestsPerMinute, timeWindow: '1 minute', keyGenerator: limitKey(check) })
   const components = { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' } } }
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'Portage', version: '1' }, components },

@@ -41,20 +41,12 @@ function CauseRow({ code, what, where, since, count, oldest, examples, next }: C
           <span>
             {where.kind} <b class="mono wrap">{where.id}</b>
           </span>
-          {since !== undefined && (
-            <span>
-              since <Ago at={since} />
-            </span>
-          )}
+          <Since word="since" at={since} />
           <span>
             holds up <b class="figure">{countText(count)}</b> {held[where.kind] ?? 'transfer'}
             {count === 1 ? '' : 's'}
           </span>
-          {oldest !== undefined && (
-            <span>
-              oldest <Ago at={oldest} />
-            </span>
-          )}
+          <Since word="oldest" at={oldest} />
         </p>
         {examples.length > 0 && (
           <p class="facts">
@@ -75,5 +67,14 @@ function CauseRow({ code, what, where, since, count, oldest, examples, next }: C
         )}
       </div>
     </li>
+  )
+}
+
+function Since({ word, at }: { readonly word: string; readonly at: string | undefined }) {
+  if (at === undefined) return null
+  return (
+    <span>
+      {word} <Ago at={at} />
+    </span>
   )
 }
