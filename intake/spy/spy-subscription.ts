@@ -1,21 +1,42 @@
+import { fileURLToPath } from 'node:url'
+import { Client, type ClientReadableStream, connectivityState, credentials, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { printable } from '../../domain/text/printable.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { type Retry, retryWaitMs } from '../submit/submissions.ts'
-import { openSpyStream, type SpyFilter, type SpyStream } from './spy-stream.ts'
+
+export interface SpyFilter {
+  readonly chain: number
+  /** 64 lower-case hex digits without 0x. */
+  readonly emitter: string
+}
 
 export interface SpySubscriptionOptions {
+  /** host:port */
   readonly address: string
+  /** Empty: all messages that the network signs. */
   readonly filters: readonly SpyFilter[]
   /** First and longest wait before it is opened again. */
   readonly retry: Retry
+  /** Called when the spy is connected and the subscription was requested. */
   readonly onOpen: () => void
   readonly onLost: () => void
   readonly onMessage: (vaa: Uint8Array) => void
   readonly logger: Logger
 }
 
-/** Opens a subscription again whenever it ends. */
+type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
+
+const connectTimeoutMs = 10_000
+/** Finds a dead connection. Go servers close connections with pings more often than every 5 minutes (grpc-go). */
+const keepaliveMs = 310_000
+
+const nothing = new Uint8Array()
+
+/** A subscription to a guardian spy. It is opened again whenever it ends. */
 export function createSpySubscription({ address, filters, retry, onOpen, onLost, onMessage, logger }: SpySubscriptionOptions) {
-  let stream: SpyStream | undefined
+  let client: Client | undefined
+  let stream: VaaStream | undefined
   let stopped = false
   let connected = false
   let paused = false
@@ -24,26 +45,44 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
   let problem: string | undefined
 
   function connect(): void {
-    stream = openSpyStream(address, filters, {
-      onOpen() {
-        connected = true
-        problem = undefined
-        onOpen()
-        logger.info('listening to the guardian spy', { address, filters: filters.length })
+    const opened = createClient(address)
+    client = opened
+    whenConnected(
+      opened,
+      () => client !== opened,
+      (failure) => {
+        if (failure === undefined) subscribe(opened)
+        else end(opened, `cannot connect to ${address}: ${failure}`)
       },
-      onMessage(vaa) {
-        failures = 0
-        onMessage(vaa)
-      },
-      onEnd: reconnect,
-    })
-    stream.pause(paused)
+    )
   }
 
-  function reconnect(reason: string): void {
+  function subscribe(opened: Client): void {
+    stream = request(opened, filters)
+    // proto3 omits empty fields.
+    stream.on('data', ({ vaaBytes = nothing }) => {
+      if (client !== opened) return
+      failures = 0
+      onMessage(vaaBytes)
+    })
+    // The spy's own text is shown and logged.
+    stream.on('error', (error: ServiceError) => end(opened, printable(error.details || error.message) || 'the stream failed'))
+    stream.on('end', () => end(opened, 'the spy ended the stream'))
+    if (paused) stream.pause()
+    connected = true
+    problem = undefined
+    onOpen()
+    logger.info('listening to the guardian spy', { address, filters: filters.length })
+  }
+
+  function end(opened: Client, reason: string): void {
+    if (client !== opened) return
+    client = undefined
+    stream?.cancel()
+    stream = undefined
+    opened.close()
     if (connected) onLost()
     connected = false
-    stream = undefined
     if (stopped) return
     const waitMs = retryWaitMs(failures++, retry)
     problem = reason
@@ -56,16 +95,55 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
     stop(): void {
       stopped = true
       clearTimeout(timer)
-      stream?.close()
+      if (client) end(client, 'closed')
     },
-    /** Stops or resumes reading, also after a reconnect. */
+    /** Stops or resumes reading, by HTTP/2's flow control, also after a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
-      stream?.pause(wanted)
+      if (wanted) stream?.pause()
+      else stream?.resume()
     },
     /** `problem`: the reason why it is not connected. */
     get state() {
       return { connected, paused, problem }
     },
   }
+}
+
+function createClient(address: string): Client {
+  return new Client(address, credentials.createInsecure(), {
+    'grpc.keepalive_time_ms': keepaliveMs,
+    'grpc.keepalive_timeout_ms': 20_000,
+    // The subscription reconnects by itself. Shared connections would keep gRPC's own back-off of up to two minutes.
+    'grpc.enable_retries': 0,
+    'grpc.use_local_subchannel_pool': 1,
+  })
+}
+
+/** Until its first message, only the connection shows that the spy is there. The first failure ends the wait. */
+function whenConnected(client: Client, closed: () => boolean, done: (problem?: string) => void): void {
+  const channel = client.getChannel()
+  const deadline = Date.now() + connectTimeoutMs
+  const check = () => {
+    // A closed channel throws when its state is read.
+    if (closed()) return
+    const state = channel.getConnectivityState(true)
+    if (state === connectivityState.READY) return done()
+    if (state === connectivityState.TRANSIENT_FAILURE) return done('refused')
+    channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? done('no answer in time') : check()))
+  }
+  check()
+}
+
+function request(client: Client, filters: readonly SpyFilter[]): VaaStream {
+  const definition = loadSync('spy/v1/spy.proto', { includeDirs: [fileURLToPath(new URL('./protos', import.meta.url))], oneofs: true })
+  const method = (definition['spy.v1.SpyRPCService'] as ServiceDefinition)['SubscribeSignedVAA']
+  if (!method) throw new Error('intake/spy/protos has no SubscribeSignedVAA')
+  const entries = filters.map(({ chain, emitter }) => ({ emitterFilter: { chainId: chain, emitterAddress: emitter } }))
+  return client.makeServerStreamRequest(
+    method.path,
+    method.requestSerialize,
+    method.responseDeserialize as (bytes: Buffer) => { vaaBytes: Uint8Array },
+    { filters: entries },
+  )
 }

@@ -1,21 +1,15 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type BridgeName, mostMessageBytes } from '../../domain/transfer/transfer.ts'
-import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
-import type { SpyFilter } from './spy-stream.ts'
-import { createSpySubscription } from './spy-subscription.ts'
+import { createSpySubscription, type SpySubscriptionOptions } from './spy-subscription.ts'
 import type { Submitter } from '../submit/submitter.ts'
 import { type Outcome, type Retry, Submissions } from '../submit/submissions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-export interface SpyIntakeOptions {
+export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address' | 'filters' | 'logger'> {
   readonly bridge: BridgeName
-  readonly address: string
-  /** Empty: all messages that the network signs. */
-  readonly filters: readonly SpyFilter[]
   readonly submitter: Submitter
-  readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>
   readonly listener?: SpyListener
   /** Most messages that are submitted at once. Default 16. */

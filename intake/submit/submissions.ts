@@ -52,7 +52,8 @@ export class Submissions {
   readonly #waiting: Entry[] = []
   readonly #delayed = new Map<Entry, NodeJS.Timeout | undefined>()
   readonly #running = new Set<Promise<void>>()
-  readonly #unknown: ReturnType<typeof createUnknownSets>
+  /** Messages with an unknown guardian set, oldest first. */
+  readonly #unknown = new Set<Entry>()
   #bytes = 0
   #isFull = false
   #trouble: ErrorCode | undefined
@@ -60,7 +61,6 @@ export class Submissions {
 
   constructor(options: SubmissionsOptions) {
     this.#options = options
-    this.#unknown = createUnknownSets(options)
   }
 
   get size(): number {
@@ -128,7 +128,17 @@ export class Submissions {
       this.#options.onDelay?.(error, entry.message)
       const again = () => this.#enqueue(entry)
       this.#delayed.set(entry, this.#closing ? undefined : setTimeout(again, retryWaitMs(entry.tries++, retry)))
-      for (const dropped of this.#unknown.note(entry, error)) this.#end(dropped, { kind: 'refused', error })
+      if (error.code === 'GUARDIAN_SET_UNKNOWN') this.#unknown.add(entry)
+      else this.#unknown.delete(entry)
+      this.#dropUnknown(error)
+    }
+  }
+
+  #dropUnknown(error: RelayerError): void {
+    const { limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 1024 } = this.#options
+    for (const oldest of this.#unknown) {
+      if (this.#unknown.size <= limitUnknown && bytesOf(this.#unknown) <= limitUnknownBytes) return
+      this.#end(oldest, { kind: 'refused', error })
     }
   }
 
@@ -145,7 +155,7 @@ export class Submissions {
   /** No longer full at half of both limits, so that a full queue does not flutter. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
-    const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknown.bytes]
+    const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - bytesOf(this.#unknown)]
     const isChanged = this.#isFull ? kept <= limit / 2 && bytes <= limitBytes / 2 : kept >= limit || bytes >= limitBytes
     if (isChanged) onFull((this.#isFull = !this.#isFull))
   }
@@ -158,38 +168,8 @@ export class Submissions {
   }
 }
 
-function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 1024 }: SubmissionsOptions) {
-  const entries = new Set<Entry>()
-  let bytes = 0
-  const remove = (entry: Entry): void => {
-    if (entries.delete(entry)) bytes -= entry.message.length
-  }
-  const add = (entry: Entry): void => {
-    if (entries.has(entry)) return
-    entries.add(entry)
-    bytes += entry.message.length
-  }
-  return {
-    get size(): number {
-      return entries.size
-    },
-    get bytes(): number {
-      return bytes
-    },
-    delete: remove,
-    /** Returns the entries that are dropped for a failure. */
-    note(entry: Entry, { code }: RelayerError): Entry[] {
-      if (code === 'GUARDIAN_SET_UNKNOWN') add(entry)
-      else remove(entry)
-      const dropped: Entry[] = []
-      for (const oldest of entries) {
-        if (entries.size <= limitUnknown && bytes <= limitUnknownBytes) break
-        remove(oldest)
-        dropped.push(oldest)
-      }
-      return dropped
-    },
-  }
+function bytesOf(entries: ReadonlySet<Entry>): number {
+  return [...entries].reduce((sum, { message }) => sum + message.length, 0)
 }
 
 /** The wait before another attempt, ms: doubles each time, random so that processes do not try in step. */
