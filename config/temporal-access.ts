@@ -10,22 +10,24 @@ import { hostAndPort } from './load/values.ts'
 
 type TemporalConfig = Config['temporal']
 
-type Setting<Value> = Value & { readonly from: string }
-type Text = Setting<{ readonly value: string }>
+interface Setting<Value> {
+  readonly value: Value
+  readonly from: string
+}
 
 /** The values of one origin. Later origins replace them value by value. */
 interface Layer {
-  readonly address?: Text
-  readonly namespace?: Text
-  readonly tls?: Setting<object>
+  readonly address?: Setting<string>
+  readonly namespace?: Setting<string>
+  readonly tls?: Pick<Setting<never>, 'from'>
   /** Absent if this origin sets neither true nor false. */
-  readonly tlsDisabled?: Setting<{ readonly value: boolean }>
-  readonly serverName?: Text
+  readonly tlsDisabled?: Setting<boolean>
+  readonly serverName?: Setting<string>
   readonly ca?: CredentialSource
   readonly certificate?: CredentialSource
   readonly key?: CredentialSource
   readonly apiKey?: CredentialSource
-  readonly headers?: Setting<{ readonly values: Readonly<Record<string, string>> }>
+  readonly headers?: Setting<Readonly<Record<string, string>>>
 }
 
 /** The Temporal server of a config, and the origin of each setting. Secret values are left out. */
@@ -47,7 +49,7 @@ export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv):
     namespace: namespace?.value ?? config.namespace,
     ...(tls && { tls }),
     ...(apiKey && { apiKey }),
-    ...(headers && { headers: headers.values }),
+    ...(headers && { headers: headers.value }),
     ...(encryption && { encryption }),
     settings: settingsOf(merged),
   }
@@ -85,22 +87,16 @@ function settingsOf(layer: Layer): ResolvedTemporal['settings'] {
 
 function configLayer({ address, namespace, tls, apiKeyFile, apiKeyVariable }: TemporalConfig, env: NodeJS.ProcessEnv): Layer {
   const from = 'the config file'
-  const file = (path: string | undefined) => (path === undefined ? undefined : fileSource(path, from))
+  const file = (path: string | undefined) => (path === undefined ? undefined : { path })
   if (apiKeyFile !== undefined && apiKeyVariable !== undefined) {
     throw problem('temporal', 'has apiKeyFile and apiKeyVariable', 'Remove one of them.')
   }
-  const apiKey = apiKeyVariable === undefined ? file(apiKeyFile) : variableSource('temporal.apiKeyVariable', apiKeyVariable, env)
-  return defined({
-    address: { value: address, from },
-    namespace: { value: namespace, from },
-    tls: tls && { from },
-    tlsDisabled: tls && { value: tls.disabled, from },
-    serverName: tls?.serverName === undefined ? undefined : { value: tls.serverName, from },
-    ca: file(tls?.caFile),
-    certificate: file(tls?.certificateFile),
-    key: file(tls?.keyFile),
-    apiKey,
-  })
+  const files = { serverCACert: file(tls?.caFile), clientCert: file(tls?.certificateFile), clientKey: file(tls?.keyFile) }
+  return {
+    ...layerOf({ address, namespace, tls: tls && { ...tls, ...files } }, () => from),
+    ...(apiKeyFile !== undefined && { apiKey: fileSource(apiKeyFile, from) }),
+    ...(apiKeyVariable !== undefined && { apiKey: variableSource('temporal.apiKeyVariable', apiKeyVariable, env) }),
+  }
 }
 
 function profileLayer({ profile: configured }: TemporalConfig, env: Record<string, string>): Layer {
@@ -188,7 +184,7 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
     if ('path' in one) return fileSource(resolve(one.path), from(name, true))
     return textSource(Buffer.from(one.data).toString('utf8'), from(name, false))
   }
-  return defined({
+  const layer = {
     address: asText('address', address),
     namespace: asText('namespace', namespace),
     tls: tls && { from: from('tls') },
@@ -198,12 +194,9 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
     certificate: asSource('certificate', tls?.clientCert),
     key: asSource('key', tls?.clientKey),
     apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
-    headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { values: grpcMeta, from: from('headers') } : undefined,
-  })
-}
-
-/** Drops names without a value, so that they replace nothing. */
-function defined(layer: { readonly [Name in keyof Layer]: Layer[Name] | undefined }): Layer {
+    headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { value: grpcMeta, from: from('headers') } : undefined,
+  }
+  // Names without a value must replace nothing.
   return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
 }
 

@@ -111,10 +111,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/**
- * An audit that always ends, though a stream client sends until it is answered. `audit` must end on its signal.
- * Closes the client. Throws STREAM_AUDIT_UNENDED, and what the audit throws.
- */
+/** Ends at its limit, though a client sends until it is answered. Closes the client. Throws STREAM_AUDIT_UNENDED. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

@@ -34,10 +34,7 @@ const mostReleased = 50
 /** Longest reason that a stream takes (domain/stream/request.ts), characters. */
 const longestReason = 1_000
 
-/**
- * Records ended and parked transfers. Numbers outside the window cost nothing.
- * @param own the listed transfers that are the stream's own: another message may claim a number
- */
+/** Records ended and parked transfers. `own` leaves the stream's own: another message may claim a number. */
 export function createOutcomeReporter(
   deps: OutcomesDeps,
   listEnded: typeof endedSince,

@@ -107,10 +107,7 @@ const readsAtOnce = 20
 /** Most running transfers with a resolved number, and most numbers outside the window, that one audit checks. */
 const mostResumed = 500
 
-/**
- * Backs TIMEOUT: every open number has a running workflow, is delivered, or gets its outcome recorded.
- * A transfer closed as delivered starts again if the target does not show it at two blocks.
- */
+/** Backs TIMEOUT: every open number runs, is delivered or ended. A delivery that two target blocks miss is repeated. */
 export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],

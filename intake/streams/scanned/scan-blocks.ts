@@ -16,10 +16,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/**
- * CONTINUOUS_BLOCK_PROCESSING. Hashes are read before logs, so a fork's blocks never vouch for replaced logs.
- * The cursor moves after every transfer was started. `onBegun` runs at each step after the first range.
- */
+/** CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs: a fork never vouches for its logs. Then `onBegun`. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined

@@ -62,10 +62,7 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
-/**
- * INIT_EVENT_PROCESSING. Tries all, then throws what the submitter throws, contradictions first (`haltRoute`).
- * @param seenAt when the block of a transfer was seen to be final, ms since the epoch
- */
+/** INIT_EVENT_PROCESSING. Tries all, then throws the submitter's worst error. `seenAt`: when its block became final. */
 export async function startAll(
   { submitter, cache, stopping, streamClient }: StartContext,
   transfers: readonly Transfer[],

@@ -149,10 +149,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/**
- * Whether others updated the stream, by one call that no worker answers. Returns what to call once it is handled.
- * Undefined: no change. Throws what the Temporal client throws.
- */
+/** By one call that no worker answers, whether others updated the stream: then call the result once it is handled. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

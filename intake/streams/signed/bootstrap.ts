@@ -54,10 +54,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/**
- * Begins at the config's first number, else the checkpoint's watermark, else the lowest `received` number. Throws
- * CHECKPOINT_UNAVAILABLE (no first number in the config), STREAM_NOT_FOUND (no message was received yet).
- */
+/** Begins with the config, the checkpoint or the lowest received. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,

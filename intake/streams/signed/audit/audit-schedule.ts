@@ -91,10 +91,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
 /** The first head after the subscription may have been requested before it. The second one was not. */
 const headsToSee = 2
 
-/**
- * Decides when the source's count covers all messages that a subscription may have missed.
- * Guardians sign blocks that exist: once the present head is final, the count covers them.
- */
+/** Guardians sign blocks that exist: once the subscription's first head is final, the count covers all before. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {

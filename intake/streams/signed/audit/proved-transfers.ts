@@ -32,10 +32,7 @@ const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
-/**
- * Finds runs of the emitter's own messages. Anybody who reaches Temporal can start runs with any id and attributes,
- * so an id counts only for a message that the guardians signed. The run's own input has the message.
- */
+/** Finds runs of messages that guardians signed: strangers in Temporal can start runs with any id and attributes. */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
   const messages = boundedMap<string, Message>(mostKept)

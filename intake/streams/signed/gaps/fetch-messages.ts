@@ -142,10 +142,7 @@ export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/**
- * Verifies signatures by the source's core contract; without a node, by the first configured chain that can answer.
- * Throws what the last one throws.
- */
+/** By the source's core contract; without a node, by the first chain that answers. Throws what the last one throws. */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []

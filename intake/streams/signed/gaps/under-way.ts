@@ -20,17 +20,11 @@ export interface UnderWayDeps {
 
 export type UnderWay = ReturnType<typeof createUnderWay>
 
-/**
- * How long a list of transfers is used, ms: `keptMs`, or `keptTimes` its own duration, as it is slow in a burst.
- * With all wanted numbers `keptFoundMs`: transfers that end in that time are recorded as outcomes.
- */
+/** A list is used for `keptMs`, for `keptTimes` its duration, or if it has all numbers for `keptFoundMs`, ms. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/**
- * Finds missing numbers with running transfers. They are recorded, and not fetched, if their messages are proved:
- * anybody who reaches Temporal may run workflows with such ids.
- */
+/** Finds missing numbers with running transfers, proved ones only: strangers in Temporal can run any id. */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
