@@ -102,10 +102,8 @@ export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
   const named = lanesOf(config).filter(({ id, lane }) => isNamed(lane.address) || isNamed(id))
-  return theOnlyLane(
-    named.filter((row) => chain === undefined || row.chain === chain).map(({ id }) => id),
-    { lane: name, chain },
-  )
+  const lanes = named.filter((row) => chain === undefined || row.chain === chain).map(({ id }) => id)
+  return theOnlyLane(lanes, { lane: name, chain })
 }
 
 /** The lane that a name matches. Throws LANE_NOT_FOUND for no match or several. */

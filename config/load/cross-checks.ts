@@ -60,32 +60,18 @@ function checkNodes(path: string, chain: Fields): Problem[] {
     problems.push({ path: `${path}.nodes`, problem: 'has no node that takes transactions', remedy })
   }
   const names = nodes.map(({ name }, index) => (typeof name === 'string' ? name : `node-${index + 1}`))
-  const same = repeated(
-    names,
-    (index) => `${path}.nodes[${index}].name`,
-    (name, first) => `is ${name}, as of nodes[${first}]`,
-    'Give every node a name of its own.',
-  )
+  const pathOf = (index: number) => `${path}.nodes[${index}].name`
+  const same = repeated(names, pathOf, (name, first) => `is ${name}, as of nodes[${first}]`, 'Give every node a name of its own.')
   return [...problems, ...same]
 }
 
 function checkLanes(path: string, lanes: readonly Fields[]): Problem[] {
-  const same = repeated(
+  return repeated(
     lanes.map(({ address }) => (typeof address === 'string' ? address.toLowerCase() : undefined)),
     (index) => `${path}[${index}].address`,
     (_, first) => `is the address of lanes[${first}] too`,
     'A key is one lane: remove one of them.',
   )
-  return [...same, ...lanes.flatMap(({ signer }, index) => checkSigner(`${path}[${index}].signer`, map(signer)))]
-}
-
-function checkSigner(path: string, signer: Fields): Problem[] {
-  if (signer['kind'] !== 'keystore') return []
-  const given = ['passwordFile', 'passwordVariable'].filter((field) => signer[field] !== undefined)
-  if (given.length === 1) return []
-  const problem =
-    given.length === 0 ? 'does not say where the password of the keystore is' : 'names two places for the password of the keystore'
-  return [{ path, problem, remedy: 'Give either passwordFile or passwordVariable.' }]
 }
 
 function checkWormhole({ minimumFees, prices, calls, emitters, freeRoutes }: Fields, chains: Chains): Problem[] {
@@ -145,12 +131,8 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
       const values = fields.map((one) => route[one])
       return values.every((value) => typeof value === 'string') ? values.join('/').toLowerCase() : undefined
     })
-    return repeated(
-      keys,
-      (index) => `${path}[${index}].${field}`,
-      (_, first) => `${problem} routes[${first}]`,
-      remedy,
-    )
+    const pathOf = (index: number) => `${path}[${index}].${field}`
+    return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
   // Ids name no chain: with two sources, a contract would take equal transfers for copies.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'

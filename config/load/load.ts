@@ -19,9 +19,8 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<
 export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string): Config {
   const raw = readYaml(text, source)
   if (raw === null || raw === undefined) {
-    throw invalid(source, [
-      { path: '', problem: 'the file is empty', remedy: 'Make one with portage init, or start from config/portage.example.yaml.' },
-    ])
+    const remedy = 'Make one with portage init, or start from config/portage.example.yaml.'
+    throw invalid(source, [{ path: '', problem: 'the file is empty', remedy }])
   }
   const { tree, problems: missing } = interpolate(raw, env)
   const parsed = configSchema.safeParse(tree)

@@ -2,6 +2,16 @@ import { z } from 'zod'
 
 /** Text of a form. The rule is the error, after the path of the field. */
 export const text = (form: RegExp, rule: string) => z.string().regex(form, rule)
+/** A rule for `refine`: one of these two fields is set. It is checked even if other fields are wrong. */
+export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
+  [
+    (fields: { readonly [Field in A | B]?: unknown }) => (fields[one] === undefined) !== (fields[other] === undefined),
+    {
+      error: `must have ${one} or ${other}, and not both`,
+      when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null,
+    },
+  ] as const
+
 const lowerCase = (form: RegExp, rule: string) => text(form, rule).transform((value) => value.toLowerCase())
 export const between = (least: number, most: number) => z.number().min(least).max(most)
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER) => between(least, most).int()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, between, callStart, decimal, gasUnits, selector, url, variable, wei, whole } from '../load/values.ts'
+import { address, between, callStart, decimal, gasUnits, oneOf, selector, url, variable, wei, whole } from '../load/values.ts'
 
 /** Fee limits (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
@@ -13,12 +13,14 @@ export const feePolicySchema = z.strictObject({
 
 /** Where a lane's key is. Keys in environment variables leak easily, so `environment` is for development only. */
 export const signerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
-    file: z.string().min(1).describe('Path of the file, relative to the config file.'),
-    passwordFile: z.string().min(1).optional().describe('A file whose first line is the password, relative to the config file.'),
-    passwordVariable: variable.optional().describe('Environment variable with the password.'),
-  }),
+  z
+    .strictObject({
+      kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
+      file: z.string().min(1).describe('Path of the file, relative to the config file.'),
+      passwordFile: z.string().min(1).optional().describe('A file whose first line is the password, relative to the config file.'),
+      passwordVariable: variable.optional().describe('Environment variable with the password.'),
+    })
+    .refine(...oneOf('passwordFile', 'passwordVariable')),
   z.strictObject({
     kind: z.literal('environment').describe('A private key in an environment variable: development only.'),
     variable: variable.describe('Name of the environment variable.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notificationTypes } from '../../domain/notification/notification.ts'
-import { isLink, name, text, variable } from '../load/values.ts'
+import { isLink, name, oneOf, text, variable } from '../load/values.ts'
 
 /** https, because notifications are confidential. No user: the signature is enough. */
 function isReceiverUrl(text: string): boolean {
@@ -18,10 +18,7 @@ const secretSchema = z
     secretFile: z.string().min(1).optional().describe('A file with only the secret. Read at each notification.'),
     secretVariable: variable.optional().describe('Environment variable with the secret.'),
   })
-  .refine(
-    ({ secretFile, secretVariable }) => (secretFile === undefined) !== (secretVariable === undefined),
-    'must have secretFile or secretVariable, and not both',
-  )
+  .refine(...oneOf('secretFile', 'secretVariable'))
 
 const receiverSchema = z.strictObject({
   name: name.describe('A name of your choice, used in queues, metrics and commands.'),

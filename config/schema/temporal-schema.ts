@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hostAndPort, linkUrl, text, variable } from '../load/values.ts'
+import { hostAndPort, linkUrl, oneOf, text, variable } from '../load/values.ts'
 
 const file = z.string().min(1)
 
@@ -19,10 +19,7 @@ const payloadKeySchema = z
     keyFile: file.optional().describe('A file with only the key: 32 bytes in base64 or hex, such as from `openssl rand -base64 32`.'),
     keyVariable: variable.optional().describe('Environment variable with the key.'),
   })
-  .refine(
-    ({ keyFile, keyVariable }) => (keyFile === undefined) !== (keyVariable === undefined),
-    'must have keyFile or keyVariable, and not both',
-  )
+  .refine(...oneOf('keyFile', 'keyVariable'))
 
 const encryptionSchema = z.strictObject({
   keys: z

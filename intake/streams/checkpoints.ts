@@ -160,10 +160,7 @@ export function createCheckpointKeeper(
       try {
         const found = await store?.read(stream)
         if (found && found.origin !== origin)
-          throw new RelayerError('CHECKPOINT_INVALID', {
-            detail: `origin: ${found.origin}, and not ${origin}`,
-            facts: { stream },
-          })
+          throw new RelayerError('CHECKPOINT_INVALID', { detail: `origin: ${found.origin}, and not ${origin}`, facts: { stream } })
         return found
       } catch (error) {
         complain(error)

@@ -18,10 +18,7 @@ export interface ConfiguredSource {
 }
 
 /** Changes that have no effect on a running stream. */
-export function ignoredChanges(
-  { config: began }: Pick<StreamState, 'config'>,
-  { config, begins }: ConfiguredSource,
-): readonly IgnoredChange[] {
+export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, { config, begins }: ConfiguredSource): IgnoredChange[] {
   const { stream, start } = config
   const changes: IgnoredChange[] = []
   if (start !== undefined && began.start !== undefined && start !== began.start) {
@@ -69,10 +66,7 @@ export function createConfigReporter(
       if (config.maxOpen !== maxOpen) logLimit(response.view.maxOpen, state.maxOpen)
     }
     for (const { field, ...facts } of warned ? [] : ignoredChanges(state, source))
-      logger.warn(`${field} applies only when a stream begins, and this one runs already`, {
-        code: 'STREAM_BEGAN_OTHERWISE',
-        ...{ stream, field, ...facts },
-      })
+      logger.warn(`${field} applies only when a stream begins`, { code: 'STREAM_BEGAN_OTHERWISE', stream, field, ...facts })
     warned = true
     appliedIn = era
     return false

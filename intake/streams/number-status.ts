@@ -3,6 +3,7 @@ import type { RequestOf, StreamView } from '../../domain/stream/stream.ts'
 
 /** Record of a seen number: its transfer runs, or it needs none. */
 export type NumberStatus = 'started' | 'delivered' | 'ignored'
+export type SeenNumbers = readonly (readonly [number: string, NumberStatus])[]
 export type NumberCounts = Record<NumberStatus, number>
 
 export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ignored: 0 }
@@ -11,7 +12,7 @@ export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ign
 type BySpy = { readonly received: true } | { readonly missedBySpy: readonly string[] }
 
 /** The request that records these numbers, if there are any. */
-export function seenRequests(batch: readonly (readonly [string, NumberStatus])[], bySpy?: BySpy): readonly RequestOf<'seen'>[] {
+export function seenRequests(batch: SeenNumbers, bySpy?: BySpy): readonly RequestOf<'seen'>[] {
   if (batch.length === 0) return []
   const of = (wanted: NumberStatus) => setOf(batch.flatMap(([number, status]) => (status === wanted ? [number] : [])))
   const [delivered, ignored] = [of('delivered'), of('ignored')]
@@ -25,7 +26,7 @@ function fieldsOf(bySpy: BySpy | undefined): Pick<RequestOf<'seen'>, 'received' 
   return bySpy.missedBySpy.length > 0 ? { missedBySpy: setOf(bySpy.missedBySpy) } : {}
 }
 
-export function withStatus(status: NumberStatus, numbers: readonly string[]): readonly (readonly [string, NumberStatus])[] {
+export function withStatus(status: NumberStatus, numbers: readonly string[]): SeenNumbers {
   return numbers.map((number) => [number, status])
 }
 

@@ -30,9 +30,8 @@ async function messagesIn(source: Source, receipt: Receipt): Promise<readonly Me
     return transfers.filter(({ digest }) => words.has(digitsOf(digest))).map((transfer) => placeOf(transfer))
   }
   const published = await source.published(range, (number) => words.has(wordOf(number)))
-  return published.flatMap(({ number, content }) =>
-    words.has(wordOf(number)) && content?.kind === 'transfer' ? [placeOf(content.transfer)] : [],
-  )
+  const own = published.filter(({ number }) => words.has(wordOf(number)))
+  return own.flatMap(({ content }) => (content?.kind === 'transfer' ? [placeOf(content.transfer)] : []))
 }
 
 function placeOf({ bridge, sourceId, emitter, sequence }: Omit<Transfer, 'message'>): MessagePlace {

@@ -120,12 +120,10 @@ export async function auditWithin<Result>(
 ): Promise<Result> {
   const ending = new AbortController()
   const wait = new Wait<Result>({ timeoutMs: deadlineMs, signal: stopping }, () => {
-    const late = `It has not ended within ${Math.ceil(deadlineMs / 1_000)} s.`
+    const why = stopping?.aborted ? 'This process is stopping.' : `It has not ended within ${Math.ceil(deadlineMs / 1_000)} s.`
     ending.abort()
     streamClient.close()
-    wait.reject(
-      new RelayerError('STREAM_AUDIT_UNENDED', { detail: stopping?.aborted ? 'This process is stopping.' : late, facts: { stream } }),
-    )
+    wait.reject(new RelayerError('STREAM_AUDIT_UNENDED', { detail: why, facts: { stream } }))
   })
   audit(ending.signal).then(wait.resolve, wait.reject)
   return wait.promise.finally(() => streamClient.close())

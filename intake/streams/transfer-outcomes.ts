@@ -14,7 +14,7 @@ import {
 } from '../../temporal/client/streams/stream-transfers.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { type NumberStatus, seenRequests, withStatus } from './number-status.ts'
+import { type SeenNumbers, seenRequests, withStatus } from './number-status.ts'
 import { createParkedCodes, createWaitingTransfers, type WaitingTransfersDeps } from './waiting-transfers.ts'
 import { createParkedRounds } from './parked-rounds.ts'
 import type { StreamClient } from './stream-client.ts'
@@ -48,11 +48,7 @@ export function createOutcomeReporter(
   const window = createReportWindow()
   let awaitingOutside: readonly bigint[] = []
 
-  async function record(
-    seen: readonly (readonly [string, NumberStatus])[],
-    requests: readonly StreamRequest[],
-    era?: number,
-  ): Promise<void> {
+  async function record(seen: SeenNumbers, requests: readonly StreamRequest[], era?: number): Promise<void> {
     const all = [...seenRequests(seen), ...requests]
     if (all.length > 0) await streamClient.apply(all, era)
     for (const { kind, ...facts } of requests) logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })

@@ -79,12 +79,8 @@ export function createVaaLookup(options: VaaLookupOptions) {
 }
 
 /** The VAA of a message from the first API that has it. Throws VAA_NOT_FOUND with the answer of each API. */
-export async function fetchSignedVaa(
-  guardianApis: readonly string[],
-  place: MessagePlace,
-  options: Pick<VaaLookupOptions, 'timeoutMs'> = {},
-): Promise<Uint8Array> {
-  const found = await createVaaLookup({ guardianApis, wormholescanApis: [], ...options }).find(place)
+export async function fetchSignedVaa(guardianApis: readonly string[], place: MessagePlace, timeoutMs?: number): Promise<Uint8Array> {
+  const found = await createVaaLookup({ guardianApis, wormholescanApis: [], timeoutMs }).find(place)
   if (found.kind === 'found') return found.vaa
   throw new RelayerError('VAA_NOT_FOUND', { detail: found.why || 'No guardian API is configured.', facts: { ...place } })
 }

@@ -218,6 +218,7 @@ extra: 1
         - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment or remote or aws-kms.
         - chains.one.lanes[1].signer.file is missing. Add it. Path of the file, relative to the config file.
         - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
+        - chains.one.lanes[1].signer must have passwordFile or passwordVariable, and not both. Correct it. Where the key is. Absent on workers that do not serve this lane.
         - chains.one.lanes[2].window must be at most 128. Change it. Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
         - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must read.
         - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks, which also sets how often the head is polled.
@@ -233,7 +234,6 @@ extra: 1
         - chains.three.networkId is 5, as of chains.two. One network is one chain: merge the two, with the nodes and lanes of both.
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
         - chains.one.lanes[2].address is the address of lanes[1] too. A key is one lane: remove one of them.
-        - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.
         - chains.Ethereum.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.
         - chains.Ethereum.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
         - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.

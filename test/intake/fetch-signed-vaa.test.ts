@@ -38,9 +38,9 @@ describe('fetchSignedVaa', () => {
     const down = `http://127.0.0.1:${await freePort()}`
     // Long enough for those that answer, on whatever machine: only the last of the bad ones takes it.
     const timeoutMs = 3_000
-    const vaa = await fetchSignedVaa([...bad, down, await guardian()], place, { timeoutMs })
+    const vaa = await fetchSignedVaa([...bad, down, await guardian()], place, timeoutMs)
     expect(Buffer.from(vaa).toString('base64')).toBe(upgrade.vaa)
-    const refused: unknown = await fetchSignedVaa([...bad, down], place, { timeoutMs }).catch((error: unknown) => error)
+    const refused: unknown = await fetchSignedVaa([...bad, down], place, timeoutMs).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'VAA_NOT_FOUND', retriable: true })
     const said = (refused as Error).message
     for (const reason of ['not found', 'HTTP 500', 'not JSON', 'without vaaBytes', 'VAA_TRUNCATED', 'no connection', 'no answer in time'])

@@ -148,10 +148,7 @@ export async function auditOpen(
     })
 }
 
-async function sortClosed(
-  context: ScannedContext,
-  transfers: readonly Transfer[],
-): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
+async function sortClosed(context: ScannedContext, transfers: readonly Transfer[]) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
   const gone = transfers.filter((_, index) => latest[index] === 'gone' || latest[index] === 'undone')
@@ -162,10 +159,7 @@ async function sortClosed(
 }
 
 /** Absent at the target a block later, at its head and finalized, by quorum. Disagreeing nodes count as showing it. */
-async function undelivered(
-  { endpoint, targetChain, stopping }: ScannedContext,
-  doubtful: readonly Transfer[],
-): Promise<readonly Transfer[]> {
+async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
   const shows = async (transfer: Transfer) => {

@@ -1,4 +1,4 @@
-import type { Completion } from '../../../bridges/port.ts'
+import type { BlockRange, Completion } from '../../../bridges/port.ts'
 import { setOf } from '../../../domain/stream/intervals.ts'
 import type { Step } from '../loop.ts'
 import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
@@ -46,7 +46,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
     const finalized = finalizedOf(targetChain)
     const to = Math.min(finalized, followed + ranges.target.blocks)
     if (to > followed) {
-      const found = await readCompletions(context, followed + 1, to)
+      const found = await readCompletions(context, { fromBlock: followed + 1, toBlock: to })
       if (!found) return true
       if (found.length > 0) return record(found, targetHeight, to, era)
       followed = to
@@ -57,19 +57,16 @@ export function createCompletionFollower(context: ScannedContext): Step {
 }
 
 /** Completions in target blocks, by most nodes. A different id halts the route. Undefined: the range was too long. */
-export async function readCompletions(
-  context: ScannedContext,
-  fromBlock: number,
-  toBlock: number,
-): Promise<readonly Completion[] | undefined> {
+async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { source, targetChain, ranges, cache, stopping } = context
-  const range = { fromBlock, toBlock }
-  const split = () => ranges.target.refused(toBlock - fromBlock + 1)
+  const blocks = range.toBlock - range.fromBlock + 1
+
+  const split = () => ranges.target.refused(blocks)
 
   async function read(at?: 'agreed'): Promise<readonly Completion[] | undefined> {
     const found = await splitOn(['NODE_REFUSED'], split, () => source.completed(range, at))
     if (!found) return undefined
-    ranges.target.answered(toBlock - fromBlock + 1)
+    ranges.target.answered(blocks)
     const wrong = await contradicting(context, found)
     // A completion resolves its number for good: one node cannot decide that.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()

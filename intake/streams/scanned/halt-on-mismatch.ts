@@ -38,11 +38,8 @@ export async function haltOnMismatch<T>(
 }
 
 /** Orders the halt and raises the alarm. Throws SETTINGS_UNREACHABLE. */
-export async function halt(
-  { alarms, haltRoute, source }: Pick<ScannedContext, 'alarms' | 'haltRoute' | 'source'>,
-  { code, message }: RelayerError,
-): Promise<void> {
-  alarms.add('mismatch')
-  const { bridge, sourceChain, targetChain } = source
-  await haltRoute({ bridge, sourceChain, targetChain, code, detail: message })
+export async function halt(context: Pick<ScannedContext, 'alarms' | 'haltRoute' | 'source'>, { code, message }: RelayerError) {
+  context.alarms.add('mismatch')
+  const { bridge, sourceChain, targetChain } = context.source
+  await context.haltRoute({ bridge, sourceChain, targetChain, code, detail: message })
 }

@@ -9,6 +9,8 @@ import type { ReadingContext } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { splitByDelivery, startAll } from './transfers.ts'
 
+type Placed = readonly PlacedTransfer[]
+
 /** Most numbers of one request, far below the limit of an update. */
 const mostNumbers = 2_000
 /** Longest wait for a change of a full stream, ms. */
@@ -19,12 +21,7 @@ const roomMs = 2_000
  * Throws NODE_REFUSED for a single block, contradictions by quorum, and what reads throw.
  * @param live the blocks are new: their completions are followed at the target, so deliveries need not be read
  */
-export async function readRange(
-  context: ReadingContext,
-  range: BlockRange,
-  live: boolean,
-  era: number,
-): Promise<Reading | 'too-long' | 'gone'> {
+export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {
   const { sourceChain, ranges } = context
   const read = async (at?: 'agreed') => {
     const placed = await readTransfers(context, range, at)
@@ -34,7 +31,7 @@ export async function readRange(
   return (await haltOnMismatch(context, sourceChain, read, split)) ?? 'too-long'
 }
 
-async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
+async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'agreed'): Promise<Placed | undefined> {
   const { source, ranges, alarms, logger } = context
   const blocks = range.toBlock - range.fromBlock + 1
   try {
@@ -58,12 +55,7 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
 }
 
 /** Starts transfers in order while there is room. Undefined: the stream went back, is paused or gone. */
-async function startWanted(
-  context: ReadingContext,
-  placed: readonly PlacedTransfer[],
-  live: boolean,
-  era: number,
-): Promise<Reading | undefined> {
+async function startWanted(context: ReadingContext, placed: Placed, live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
   const { streamClient, stopping } = context
   const delivered = new Set<string>()
@@ -75,19 +67,16 @@ async function startWanted(
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (!live && !asked.has(number))
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
     const missing = () => wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !delivered.has(sequence))
-    const due = missing().filter(({ sequence }) => isDue(sequence))
-    for (const { sequence } of due) asked.add(sequence)
-    for (const { sequence } of (await splitByDelivery(context, due)).delivered) delivered.add(sequence)
+    const unread = missing().filter(({ sequence }) => isDue(sequence))
+    for (const { sequence } of unread) asked.add(sequence)
+    for (const { sequence } of (await splitByDelivery(context, unread)).delivered) delivered.add(sequence)
     const fitting = fits(state, wanted, delivered)
     const isWhole = fitting.length === wanted.length
     const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isStarted(state, transfer.sequence))
     const numbers = new Set(some.map(({ transfer }) => transfer.sequence))
     const seenAt = ({ sequence }: Transfer) => (live ? context.finality.since(heights.get(sequence) ?? Infinity) : undefined)
-    await startAll(
-      context,
-      missing().filter(({ sequence }) => numbers.has(sequence)),
-      seenAt,
-    )
+    const due = missing().filter(({ sequence }) => numbers.has(sequence))
+    await startAll(context, due, seenAt)
     if (isWhole) {
       const passed = placed.filter((one) => !wanted.includes(one))
       return { ...finding(wanted, delivered), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
@@ -99,7 +88,7 @@ async function startWanted(
 }
 
 /** The first transfers that have room and fit into an update, in order, so that no number is skipped. */
-function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: ReadonlySet<string>): readonly PlacedTransfer[] {
+function fits(state: StreamState, wanted: Placed, delivered: ReadonlySet<string>): Placed {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {
     if (index >= mostNumbers) return true
@@ -108,7 +97,7 @@ function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: 
   return end < 0 ? wanted : wanted.slice(0, end)
 }
 
-function finding(placed: readonly PlacedTransfer[], delivered: ReadonlySet<string>): Finding {
+function finding(placed: Placed, delivered: ReadonlySet<string>): Finding {
   const done = setOf(placed.map(({ transfer }) => transfer.sequence).filter((number) => delivered.has(number)))
   const numbers = placed.map(({ transfer, height }) => [transfer.sequence, height] as const)
   return { numbers, ...(done.length > 0 && { delivered: done }) }

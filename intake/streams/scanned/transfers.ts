@@ -8,9 +8,11 @@ import { recordReversal, restartTransfer } from '../../../temporal/client/transf
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { isUndelivered } from '../transfer-outcomes.ts'
 
+type TableContext = Pick<ScannedContext, 'cache' | 'source'>
+
 /** Reads the source's table for these numbers into the cache. Throws as `source.recorded`. */
 export async function recordedTransfers(
-  { cache, source }: Pick<ScannedContext, 'cache' | 'source'>,
+  { cache, source }: TableContext,
   numbers: readonly string[],
   at: 'finalized' | 'agreed' = 'finalized',
 ): Promise<readonly Transfer[]> {
@@ -21,10 +23,7 @@ export async function recordedTransfers(
 }
 
 /** The same, with numbers of the cache: the table keeps a transfer for good. */
-export async function transfersUnder(
-  context: Pick<ScannedContext, 'cache' | 'source'>,
-  numbers: readonly string[],
-): Promise<readonly Transfer[]> {
+export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
   await recordedTransfers(context, unknown)
@@ -43,10 +42,7 @@ export async function splitByDelivery(
 export const numberOf = ({ sequence }: Transfer) => sequence
 
 /** The listed workflows of the source's own transfers: another message may claim a number. */
-export async function ownTransfers(
-  context: Pick<ScannedContext, 'cache' | 'source'>,
-  listed: readonly ListedTransfer[],
-): Promise<readonly ListedTransfer[]> {
+export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
   return listed.filter((one) => {

@@ -48,7 +48,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
   const delayed = createDelayedMessages(bridge, () => schedule.hurry())
   const expected = createExpectedOfSpy(chain.heads)
-  const endSilence = createSilenceEnd({ streamClient }, expected)
+  const endSilence = createSilenceEnd(streamClient, expected)
   const recordIgnored = createIgnoredMessages({ ...options, streamClient }, recorder)
   const given = { ...options, streamClient, isReceived: recorder.has, delayed: delayed.of, isMissed: expected.isMissed }
   const auditor = createSignedAuditor(given, options.auditMs, () => firstWithoutNode(source, keeper))
@@ -74,11 +74,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
       schedule.close()
       await loops.stop(async () => {
         // A received number that is not recorded becomes a gap at the next start.
-        await within(
-          flushMs,
-          recorder.flush().catch(() => {}),
-          () => {},
-        )
+        await within(flushMs, recorder.flush(), () => {}).catch(() => {})
         recorder.close()
       })
     },

@@ -71,10 +71,7 @@ export async function bootstrapWithoutNode(
 }
 
 /** The first number before any message was received, from the config or a checkpoint. */
-export async function firstWithoutNode(
-  { begins }: Pick<SignedSource, 'begins'>,
-  keeper: Pick<Keeper, 'read'>,
-): Promise<string | undefined> {
+export async function firstWithoutNode({ begins }: Pick<SignedSource, 'begins'>, keeper: Keeper): Promise<string | undefined> {
   if (begins.first !== undefined) return begins.first
   const { completedNumber } = (await keeper.read().catch(() => undefined)) ?? {}
   return completedNumber === undefined ? undefined : String(BigInt(completedNumber) + 1n)

@@ -34,9 +34,8 @@ export function createLookBack(options: LookBackOptions) {
       if (lookBackMs <= 0) return undefined
       const all = await blocks()
       for (let from = 0; from < all.length; from += readsAtOnce) {
-        const found = await Promise.all(
-          all.slice(from, from + readsAtOnce).map(([low, high]) => publishedIn(source, low, high, () => false)),
-        )
+        const some = all.slice(from, from + readsAtOnce)
+        const found = await Promise.all(some.map(([low, high]) => publishedIn(source, low, high, () => false)))
         const numbers = found.flat().map(({ number }) => BigInt(number))
         if (numbers.length > 0) return String(numbers.reduce((least, one) => (one < least ? one : least)))
       }
@@ -149,10 +148,7 @@ export function createManyMissing(deps: SignedDeps) {
         return { state: (await streamClient.state()) ?? state, counts }
       } catch (error) {
         nextAt = Date.now() + afterFailureMs
-        logger.warn('the blocks of the last days cannot be read, and missing numbers are fetched one by one', {
-          ...about,
-          ...problemOf(error),
-        })
+        logger.warn('recent blocks cannot be read, and missing numbers are fetched one by one', { ...about, ...problemOf(error) })
         return { state, counts: noNumbers }
       }
     },

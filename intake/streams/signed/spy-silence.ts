@@ -34,10 +34,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
 }
 
 /** The numbers that servers had and the spy should have sent, ascending. */
-export function missedBySpy(
-  outcomes: ReadonlyMap<string, FetchOutcome>,
-  isMissed: ExpectedOfSpy['isMissed'] = () => false,
-): readonly string[] {
+export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMissed: ExpectedOfSpy['isMissed'] = () => false) {
   return [...outcomes].flatMap(([number, one]) => {
     const publishedAt = 'publishedAt' in one ? one.publishedAt : undefined
     return publishedAt !== undefined && isMissed(number, publishedAt) ? [number] : []
@@ -45,10 +42,7 @@ export function missedBySpy(
 }
 
 /** Once per subscription ends older notes of missed messages: a restarted spy is not silent because of them. */
-export function createSilenceEnd(
-  { streamClient }: { readonly streamClient: Pick<StreamClient, 'state' | 'apply'> },
-  expected: Pick<ExpectedOfSpy, 'openedAt'>,
-) {
+export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {
     const { openedAt } = expected

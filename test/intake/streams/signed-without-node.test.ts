@@ -84,7 +84,7 @@ describe('where the stream of a source without a node begins', () => {
     expect(await begin(source(), undefined, '1002003')).toEqual(['1002003', undefined])
     expect(await begin(source(), checkpoint, '1002003')).toEqual(['0', '7'])
     expect(await begin(source('5'), undefined, '1002003')).toEqual(['5', undefined])
-    expect(await firstWithoutNode(source(), { read: async () => checkpoint })).toBe('8')
+    expect(await firstWithoutNode(source(), { read: async () => checkpoint, complain: () => {} })).toBe('8')
   })
 
   test('a stream without a node does not begin before a message, or while its checkpoint is away', async () => {

@@ -65,7 +65,7 @@ function silentStream(maxOpen = 10) {
     apply: async (requests: readonly StreamRequest[]) => tell(requests),
   }
   return {
-    ...{ expected, tell, look: createSilenceEnd({ streamClient: client }, expected) },
+    ...{ expected, tell, look: createSilenceEnd(client, expected) },
     open: (at: number) => {
       clock = at
       expected.begin()

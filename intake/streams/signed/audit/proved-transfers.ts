@@ -94,15 +94,14 @@ export function createProvedTransfers(deps: ProvedDeps) {
 }
 
 /** By the run's own input. Never throws. */
-async function prove(
-  { bridge, source, client, logger }: ProvedDeps,
-  { id, runId, number }: ListedTransfer,
-): Promise<{ readonly proof: Proof; readonly message?: Message }> {
+async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readonly proof: Proof; readonly message?: Message }> {
+  const { bridge, client, logger } = deps
+  const { id, runId } = listed
   try {
     const stored = await storedTransfer(client, id, runId)
     const bytes = new Uint8Array(Buffer.from(stored.message, 'base64'))
     const { message: _, ...message } = bridge.decode(bytes)
-    if (!isOwn(source, { id, number }, message)) return { proof: 'foreign' }
+    if (!isOwn(deps, listed, message)) return { proof: 'foreign' }
     const verdict = await bridge.endpoint(message.targetChain).verify(bytes)
     if (verdict.kind === 'wait') return { proof: 'unproved' }
     // Guardians who were replaced since have signed it all the same.
@@ -115,11 +114,8 @@ async function prove(
   }
 }
 
-function isOwn(
-  { emitterChain, emitter }: ProvedDeps['source'],
-  { id, number }: Pick<ListedTransfer, 'id' | 'number'>,
-  message: Message,
-): boolean {
-  const isOfSource = message.sourceId === String(emitterChain) && message.emitter === emitter && message.sequence === number
-  return isOfSource && id === transferId(message)
+function isOwn({ source }: ProvedDeps, { id, number }: ListedTransfer, message: Message): boolean {
+  const isOfSource = message.sourceId === String(source.emitterChain) && message.emitter === source.emitter
+
+  return isOfSource && message.sequence === number && id === transferId(message)
 }

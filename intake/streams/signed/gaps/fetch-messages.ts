@@ -3,7 +3,7 @@ import type { ChainName, Transfer } from '../../../../domain/transfer/transfer.t
 import { parseVaa } from '../../../../domain/vaa.ts'
 import type { SubmitResult } from '../../../submit/submitter.ts'
 import type { SignedSource, Verdict } from '../../../../bridges/port.ts'
-import type { NumberStatus } from '../../number-status.ts'
+import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
@@ -17,10 +17,11 @@ export type FetchOutcome =
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: BlockedTransfer }
 
 /** Found numbers with the statuses to record. */
-export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (readonly [string, NumberStatus])[] {
+export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): SeenNumbers {
   return [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
 }
 
+type Outcomes = Map<string, FetchOutcome>
 type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
 /** Codes of messages that Portage does not deliver, by their bytes alone. */
@@ -45,7 +46,7 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
  * Throws errors that are not outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
-  const outcomes = new Map<string, FetchOutcome>()
+  const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()
   let left = numbers
   while (left.length > 0) {
@@ -67,12 +68,7 @@ export async function fetchMessages(deps: Deps, numbers: readonly string[]): Pro
   return outcomes
 }
 
-async function findCopies(
-  { source, bridge, lookup }: Deps,
-  numbers: readonly string[],
-  refused: Refused,
-  outcomes: Map<string, FetchOutcome>,
-): Promise<Copy[]> {
+async function findCopies({ source, bridge, lookup }: Deps, numbers: readonly string[], refused: Refused, outcomes: Outcomes) {
   const { emitterChain: chain, emitter } = source
   const copies = await Promise.all(
     numbers.map(async (number): Promise<Copy[]> => {

@@ -90,15 +90,9 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
   }
 }
 
-async function findAll(
-  deps: SignedDeps,
-  numbers: readonly string[],
-  underWay: ReadonlyMap<string, string>,
-): Promise<ReadonlyMap<string, FetchOutcome>> {
-  const fetched = await fetchMessages(
-    deps,
-    numbers.filter((number) => !underWay.has(number)),
-  )
+async function findAll(deps: SignedDeps, numbers: readonly string[], underWay: ReadonlyMap<string, string>) {
+  const unknown = numbers.filter((number) => !underWay.has(number))
+  const fetched = await fetchMessages(deps, unknown)
   const known = numbers.flatMap((number): [string, FetchOutcome][] => {
     const id = underWay.get(number)
     return id === undefined ? [] : [[number, { kind: 'started', id, status: 'known' }]]

@@ -19,7 +19,8 @@ const mostHeights = 50_000
 const mostContents = 2_000
 
 /** Finds numbers in the source's logs. Blocks are read once, newest first, only as far as a number may be. */
-export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
+export function createPublishedLogs(options: PublishedLogsOptions) {
+  const { source, rangeBlocks, reads: mostReads = 20 } = options
   const heights = new Map<string, number>()
   const contents = boundedMap<string, Published>(mostContents)
   let scanned: IntervalSet = []
@@ -70,7 +71,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
       // Concurrently: a single node is asked twice, a block apart.
-      const read = (await Promise.all([...places].map((height) => agreedAt(source, height, wanted)))).flat()
+      const read = (await Promise.all([...places].map((height) => agreedAt(options, height, wanted)))).flat()
       const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
       for (const one of read) {
         if (!one.content) continue
@@ -83,11 +84,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
 }
 
 /** By more than half of the nodes: a number without a transfer is given up for good. Empty if they disagree. */
-async function agreedAt(
-  source: PublishedLogsOptions['source'],
-  height: number,
-  wanted: ReadonlySet<string>,
-): Promise<readonly Published[]> {
+async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
   } catch (error) {

@@ -2,7 +2,7 @@ import { knownCode, toRelayerError } from '../../../../domain/catalogue/errors.t
 import { gapSize, hasGap } from '../../../../domain/stream/gaps.ts'
 import type { Gap, RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
 import { problemOf } from '../../../../observability/severity.ts'
-import { type NumberStatus, seenRequests, withStatus } from '../../number-status.ts'
+import { type NumberStatus, type SeenNumbers, seenRequests, withStatus } from '../../number-status.ts'
 import type { BlockedTransfer, GapsDeps } from '../deps.ts'
 import { missedBySpy } from '../spy-silence.ts'
 import { classifications, type ClassifiedGaps, classifyGaps, type GapClass, unstartedRequests } from './classify-gaps.ts'
@@ -28,7 +28,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
     return { ignored: [], delivered: [], classes: new Map() }
   }
 
-  function logFound(seen: readonly (readonly [string, NumberStatus])[]): void {
+  function logFound(seen: SeenNumbers): void {
     for (const status of new Set(seen.map(([, each]) => each))) {
       const numbers = seen.filter(([, each]) => each === status).map(([number]) => number)
       logger.info('missing numbers are found', { stream, status, numbers: numbers.join(', ') })
