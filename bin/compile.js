@@ -237,8 +237,9 @@ function sayRoot(folder, rootCode, packagesCode = '__dirname') {
  * Compiles the command line into one folder for a release: main.cjs has the sources, packages.cjs the packages,
  * thread.cjs the threads of workflows; load.cjs runs them. Each module runs when it is first needed. A few files load
  * faster than a thousand.
- * @param rootCode an expression: the path of the folder with package.json
- * @returns the bundled files of packages
+ * @param {string} folder
+ * @param {string} rootCode an expression: the path of the folder with package.json
+ * @returns {Promise<string[]>} the bundled files of packages
  */
 export function compileAll(folder, rootCode) {
   return makeFolder(folder, async (made) => {
@@ -250,7 +251,8 @@ export function compileAll(folder, rootCode) {
 
 /**
  * The same in two folders: packages change rarely and are compiled once for all versions of the sources.
- * @param packagesFolder returns the folder of compiled packages with these names
+ * @param {string} folder
+ * @param {(names: readonly string[]) => string} packagesFolder the folder of compiled packages with these names
  */
 export function compile(folder, packagesFolder) {
   return makeFolder(folder, async (made) => {

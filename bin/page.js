@@ -11,7 +11,8 @@ const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**
  * Builds index.html, icon.svg, page.js and page.css, with preact and uPlot, into a folder.
- * @returns the bundled files of packages
+ * @param {string} folder
+ * @returns {Promise<string[]>} the bundled files of packages
  */
 export async function buildPage(folder) {
   const { build } = await import('esbuild')

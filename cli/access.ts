@@ -1,18 +1,15 @@
-import { assertLevel, assertNotRevoked, assertScope } from '../operations/access/principals.ts'
+import { assertLevel, assertNotRevoked } from '../operations/access/principals.ts'
 import { createKeyRing } from '../operations/access/keys.ts'
 import { orderNamed, orderOf } from '../operations/orders/orders.ts'
 import { verifyToken } from '../operations/access/tokens.ts'
 import { accessSource } from '../config/data-folder.ts'
 import type { Config } from '../config/schema/schema.ts'
-import type { OrderSubject, Principal } from '../domain/access.ts'
+import type { Principal } from '../domain/access.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { readSettings } from '../temporal/client/settings/settings.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { textOfFile } from './arguments/options.ts'
-
-/** Throws ACCESS_SCOPE. */
-export type Allow = (about: OrderSubject) => { readonly by: string; readonly reason: string }
 
 /** Of --token-file, else of PORTAGE_TOKEN: a list of processes would show an argument. Throws INPUT_INVALID. */
 export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
@@ -41,13 +38,5 @@ export async function assertStillGood({ stderr }: CliContext, client: TemporalCl
   } catch (error) {
     if (!(error instanceof RelayerError) || error.code !== 'SETTINGS_UNREACHABLE') throw error
     stderr.write('Whether the token is revoked is not known: no worker serves the settings.\n')
-  }
-}
-
-export function allowing(principal: Principal, command: string, options: unknown): Allow {
-  const { reason = '' } = Object(options) as { reason?: string }
-  return (about) => {
-    assertScope(principal, command, about)
-    return { by: principal.name, reason }
   }
 }

@@ -6,23 +6,15 @@ import { streamNames } from '../bridges/registry.ts'
 import { type ResolvedTemporal, resolveTemporal } from '../config/temporal-access.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { withTemporalClient } from '../temporal/client/connection/connect.ts'
-import { type Allow, allowing, assertStillGood, authenticate } from './access.ts'
+import { assertScope } from '../operations/access/principals.ts'
+import type { OrderContext } from '../operations/orders/spec.ts'
+import { assertStillGood, authenticate } from './access.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
-import type { Text } from './output/output.ts'
-import { print, printRefusal, type Refusal } from './output/print.ts'
+import type { Outcome } from './output/output.ts'
+import { print } from './output/print.ts'
 import { wrap } from './output/layout.ts'
 
-/** JSON for `--json`, and text for people. `failed`: the exit code is 1. */
-export interface Outcome {
-  readonly json: object
-  readonly text: Text
-  readonly failed?: boolean
-}
-
 export type Call<Options = object> = ReturnType<typeof createCall<Options>>
-
-/** `refusal`: an error that the API has answered. Nothing: everything is printed already. */
-type Result = Outcome | { readonly refusal: Refusal } | void
 
 export interface CommandSpec {
   readonly description: string
@@ -32,8 +24,8 @@ export interface CommandSpec {
   /** Whole command lines. */
   readonly examples?: readonly string[]
   readonly commands?: Commands
-  /** Absent: a group. */
-  readonly run?: (call: Call<never>, ...args: never[]) => Promise<Result>
+  /** Absent: a group. Without an outcome everything is printed already. */
+  readonly run?: (call: Call<never>, ...args: never[]) => Promise<Outcome | void>
 }
 
 /** In the order of the help. */
@@ -59,7 +51,9 @@ export function addCommands(
     command.action(async (...typed: unknown[]) => {
       // Commander passes the arguments, then the options, then the command.
       const call = createCall(context, command, path.join(' '), typed.at(-2) as never)
-      ended(finish(call, await run(call, ...(typed.slice(0, -2) as never[]))))
+      const outcome = await run(call, ...(typed.slice(0, -2) as never[]))
+      if (outcome) print(context, call.globals, outcome)
+      ended(outcome?.failed ? exitCodes.failure : exitCodes.ok)
     })
   }
 }
@@ -93,12 +87,19 @@ function createCall<Options>(context: CliContext, command: Command, path: string
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
     /** With the principal of an order. Throws ACCESS_*, for an invalid token before any call to Temporal. */
-    async withOrder<Answer>(this: void, use: (temporal: TemporalClient, config: Config, allow: Allow) => Promise<Answer>): Promise<Answer> {
+    async withOrder<Answer>(
+      this: void,
+      use: (temporal: TemporalClient, config: Config, allow: OrderContext['allow']) => Promise<Answer>,
+    ): Promise<Answer> {
       const loaded = await config()
       const principal = await authenticate(context, globals, loaded, path)
       return withTemporalClient(temporalOf(loaded), async (client) => {
         await assertStillGood(context, client, principal)
-        return use(client, loaded, allowing(principal, path, options))
+        const { reason = '' } = Object(options) as { reason?: string }
+        return use(client, loaded, (about) => {
+          assertScope(principal, path, about)
+          return { by: principal.name, reason }
+        })
       })
     },
     program(this: void): Command {
@@ -110,43 +111,21 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   }
 }
 
-function finish({ context, globals }: Call<unknown>, outcome: Result): ExitCode {
-  if (!outcome) return exitCodes.ok
-  if ('refusal' in outcome) {
-    printRefusal(context, globals, outcome.refusal)
-    return exitCodes.failure
-  }
-  print(context, globals, outcome)
-  return outcome.failed ? exitCodes.failure : exitCodes.ok
-}
-
 /** Columns: the same in a terminal, a log and a document. */
 export const helpWidth = 80
 const indent = '  '
 
-interface HelpEnd {
-  readonly notes?: string
-  readonly examples?: readonly string[]
-}
-
-/** The end of a command's help: its notes and its examples. */
-function helpEnd({ notes, examples = [] }: HelpEnd): string {
-  const heading = examples.length === 1 ? 'Example' : 'Examples'
-  const parts = [
-    ...(notes ? [notesText(notes)] : []),
-    ...(examples.length > 0 ? [[`${heading}:`, ...examples.map((line) => commandText(indent + line))].join('\n')] : []),
-  ]
-  return parts.map((part) => `\n${part}`).join('\n')
+/** The end of a command's help. */
+function helpEnd({ notes, examples = [] }: CommandSpec): string {
+  const heading = examples.length === 1 ? 'Example:' : 'Examples:'
+  const shown = examples.length === 0 ? [] : ['', heading, ...examples.map((line) => commandText(indent + line))]
+  return [...(notes ? ['', notesText(notes)] : []), ...shown].join('\n')
 }
 
 /** A line that begins with a space is not wrapped. */
 function notesText(notes: string): string {
-  const parts = notes.split('\n').reduce<string[]>((before, line) => {
-    const last = before.at(-1)
-    const goesOn = last !== undefined && !last.startsWith(' ') && !line.startsWith(' ') && !last.endsWith(':')
-    return goesOn ? [...before.slice(0, -1), `${last} ${line}`] : [...before, line]
-  }, [])
-  return parts.flatMap((part) => (part.startsWith(' ') ? commandText(part) : wrap(part, helpWidth))).join('\n')
+  const paragraphs = notes.replaceAll(/^(\S.*[^:])\n(?=\S)/gm, '$1 ').split('\n')
+  return paragraphs.flatMap((part) => (part.startsWith(' ') ? commandText(part) : wrap(part, helpWidth))).join('\n')
 }
 
 function commandText(line: string): string {

@@ -25,16 +25,13 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 /** Aborts at the first SIGINT or SIGTERM. A second one ends the process. */
 export async function withInterrupt<Result>(context: CliContext, use: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController()
-  const release = (): void => {
-    context.off('SIGINT', interrupt)
-    context.off('SIGTERM', interrupt)
-  }
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const release = (): void => signals.forEach((one) => context.off(one, interrupt))
   const interrupt = (): void => {
     release()
     stop.abort()
   }
-  context.on('SIGINT', interrupt)
-  context.on('SIGTERM', interrupt)
+  signals.forEach((one) => context.on(one, interrupt))
   try {
     return await use(stop.signal)
   } finally {

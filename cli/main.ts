@@ -3,21 +3,19 @@ import { Command, CommanderError, type ParseOptionsResult } from 'commander'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { addCommands, type Commands, helpWidth } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
-import { auditCommand } from './commands/stream/audit.ts'
+import { auditCommand, streamCommand } from './commands/stream/stream.ts'
 import { codecServerCommand } from './commands/codec-server.ts'
 import { completionCommand } from './commands/completion.ts'
-import { configCommand } from './commands/config.ts'
+import { configCommand, initCommand } from './commands/init.ts'
 import { deployCommand } from './commands/deploy.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { feesCommand, settingsCommand } from './commands/settings/settings.ts'
-import { initCommand } from './commands/init.ts'
 import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane/lane.ts'
 import { nodeCommand } from './commands/settings/node.ts'
 import { notificationsCommand } from './commands/settings/notifications.ts'
 import { runCommand } from './commands/run.ts'
 import { setupCommand } from './commands/setup.ts'
-import { streamCommand } from './commands/stream/stream.ts'
 import { stuckCommand } from './commands/stuck.ts'
 import { tokenCommand } from './commands/settings/token.ts'
 import { transferCommand } from './commands/transfer/transfer.ts'
@@ -104,12 +102,10 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .option('--wide', 'whole ids, a row on a line, however wide (default: fitted to the terminal, or to 80 columns)')
     .option('--token-file <file>', 'file with the access token for orders (default: $PORTAGE_TOKEN)')
     .option('--verbose', 'with an error, print its stack and causes')
-    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 24, subcommandTerm })
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 24, helpWidth, subcommandTerm })
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      getOutHelpWidth: () => helpWidth,
-      getErrHelpWidth: () => helpWidth,
     })
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')

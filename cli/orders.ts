@@ -4,11 +4,10 @@ import { type OrderName, orderOf, orders } from '../operations/orders/orders.ts'
 import type { OrderContext, OrderResult, OrderSpec } from '../operations/orders/spec.ts'
 import type { Config } from '../config/schema/schema.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
-import type { Allow } from './access.ts'
 import { laneArgument, streamArgument, withChain } from './arguments/subjects.ts'
 import { addField, invalid, type Reasoned, valuesOf, withReason } from './arguments/options.ts'
-import type { Call, Commands, CommandSpec, Outcome } from './command.ts'
-import { facts } from './output/output.ts'
+import type { Call, Commands, CommandSpec } from './command.ts'
+import { facts, type Outcome } from './output/output.ts'
 import type { Intent } from '../domain/lane/lane.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 
@@ -53,7 +52,14 @@ export async function giveOrder(
   if (wrong) throw invalid(`--${wrong.path}: ${wrong.message}`)
   if (!run) throw new Error(`${name} has steps of its own`)
   return call.withOrder(async (client, config, allow) => {
-    const result = await run({ ...contextOf(call, client, config, allow), ...more }, subject, given as never)
+    const context: OrderContext = {
+      ...{ client, config, allow, chain: call.options.chain },
+      withChain: (chain, use) => withChain(config, chain, use),
+      heights: () => undefined,
+      sweepToken: (chain, transfer) => sweepToken(config, chain, transfer),
+      ...more,
+    }
+    const result = await run(context, subject, given as never)
     if (wait && call.options.wait) return wait.until(call, client, result)
     const { json, text, failed } = result
     return { json, text: typeof text === 'string' ? text : facts(text), ...(failed && { failed }) }
@@ -61,27 +67,19 @@ export async function giveOrder(
 }
 
 export function orderCommands(group: string, waits: Partial<Record<OrderName, Wait>> = {}): Commands {
-  const names = (Object.keys(orders) as OrderName[]).filter((name) => orderOf(name).run && /^[^ ]+$/.test(rest(name)))
-  return Object.fromEntries(names.map((name) => [rest(name), orderCommand(name, waits[name])]))
-
-  function rest(name: OrderName): string {
-    return name.startsWith(`${group} `) ? name.slice(group.length + 1) : ''
-  }
+  const names = Object.keys(orders) as OrderName[]
+  const commands = names.flatMap((name) => {
+    const [first, second, third] = name.split(' ')
+    return first === group && second !== undefined && third === undefined && orderOf(name).run
+      ? [[second, orderCommand(name, waits[name])]]
+      : []
+  })
+  return Object.fromEntries(commands) as Commands
 }
 
 export function orderText(name: OrderName): Pick<CommandSpec, 'description' | 'notes' | 'examples'> {
   const { summary, details, notes, examples } = orderOf(name)
   return { description: [`${summary}.`, details].filter(Boolean).join(' '), ...(notes !== undefined && { notes }), examples }
-}
-
-function contextOf({ options }: Call<OrderOptions>, client: TemporalClient, config: Config, allow: Allow): OrderContext {
-  const { chain } = options
-  return {
-    ...{ client, config, allow, chain },
-    withChain: (name, use) => withChain(config, name, use),
-    heights: () => undefined,
-    sweepToken: (name, transfer) => sweepToken(config, name, transfer),
-  }
 }
 
 const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Command) => Command>> = {
@@ -94,11 +92,7 @@ const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Com
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 
 /** The whole balance. Throws INPUT_INVALID if it is 0 or no token answers. */
-function sweepToken(
-  config: Config,
-  name: ChainName,
-  { from, to, token }: { readonly from: string; readonly to: string; readonly token: string },
-): Promise<Intent> {
+function sweepToken(config: Config, name: ChainName, { from, to, token }: Record<'from' | 'to' | 'token', string>): Promise<Intent> {
   return withChain(config, name, async (chain) => {
     const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [from]), 'latest')
     if (!/^0x[0-9a-f]{64}$/i.test(answer)) throw invalid('no ERC-20 token answers', { token })

@@ -148,7 +148,9 @@ export function addField(command: Command, field: Field): void {
   }
   const option = new Option(flag, help)
   if (choices) option.choices(choices)
-  if (field.repeats || (!choices && field.kind !== 'flag')) option.argParser(parserOf(field))
+  else if (field.kind !== 'flag') option.argParser(parserOf(field))
+  const one = option.parseArg
+  if (field.repeats) option.argParser((text: string, before?: readonly string[]) => collect(one?.(text, '') ?? text, before))
   const absent = schema.safeParse(undefined)
   command.addOption(absent.success ? option.default(absent.data) : option.makeOptionMandatory())
 }
@@ -165,12 +167,7 @@ function isOption({ flag }: Field): boolean {
   return flag.startsWith('--')
 }
 
-function parserOf({ kind, bounds = [0, 0], usual, repeats, choices = [] }: Field): (text: string, before: unknown) => unknown {
-  if (repeats)
-    return (text, before = []) => {
-      if (choices.includes(text)) return [...(before as string[]), text]
-      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
-    }
+function parserOf({ kind, bounds = [0, 0], usual }: Field): (text: string) => unknown {
   const read = kind === 'within' ? numberWithin(...bounds) : parse[kind as keyof typeof parse]
   return (text) => (usual !== undefined && text === usual ? undefined : read(text))
 }

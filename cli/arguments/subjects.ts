@@ -95,10 +95,8 @@ export function selectionOf(options: FilterOptions): TransferSelection | undefin
 
 /** `toFilter` with the nodes of the config. */
 export function filterOf(client: TemporalClient, config: Config, given: TransferSelection = {}): Promise<TransferFilter> {
-  const mined = async (name: string, address: string, nonce: number) => {
-    chainOf(config, name)
-    return withChain(config, name, async (chain) => (await chain.mined(address, nonce))?.hash)
-  }
+  const mined = (name: string, address: string, nonce: number) =>
+    withChain(config, name, async (chain) => (await chain.mined(address, nonce))?.hash)
   return toFilter({ client, config, mined }, given)
 }
 

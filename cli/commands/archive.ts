@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { type ArchivePass, archiveTransfers, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
-import { exportOrders, lastExport, type OrderExport, verifyDay } from '../../operations/archive/orders.ts'
+import { poll } from '../../runtime/wait.ts'
+import { archiveTransfers, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
+import { exportOrders, lastExport, verifyDay } from '../../operations/archive/orders.ts'
 import { createArchiveStore } from '../../operations/archive/create-store.ts'
 import type { ArchiveStore } from '../../operations/archive/store.ts'
 import type { Config } from '../../config/schema/schema.ts'
@@ -80,28 +80,21 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
   const store = storeOf(config)
   if (every === undefined) return outcome(await pass(client, store, since))
   return withInterrupt(context, async (interrupted) => {
-    for (let from = since; !interrupted.aborted;) {
-      try {
-        const done = outcome(await pass(client, store, from))
-        from = undefined
-        if (globals.json) print(context, globals, done)
-        else context.stderr.write(`${render(done.text, widthOf(context, globals))}\n`)
-      } catch (error) {
-        // The next pass repeats it; its work so far is kept.
-        printError(context, globals, error)
-      }
-      await delay(every * minuteMs, undefined, { signal: interrupted }).catch(() => {})
+    let from = since
+    const round = async () => {
+      const done = outcome(await pass(client, store, from))
+      from = undefined
+      if (globals.json) print(context, globals, done)
+      else context.stderr.write(`${render(done.text, widthOf(context, globals))}\n`)
     }
+    // The next pass repeats a failed one; its work so far is kept.
+    const onError = (error: unknown) => printError(context, globals, error)
+    await poll(round, { everyMs: every * minuteMs, signal: interrupted, onError })
     return globals.json ? undefined : { json: {}, text: 'ended' }
   })
 }
 
-interface Pass {
-  readonly transfers: ArchivePass
-  readonly orders: OrderExport
-}
-
-async function pass(client: TemporalClient, store: ArchiveStore, since: number | undefined): Promise<Pass> {
+async function pass(client: TemporalClient, store: ArchiveStore, since: number | undefined) {
   const now = Date.now()
   const oldest = now - (await retentionHours(client)) * hourMs
   const ordersThrough = await lastExport(store)
@@ -113,7 +106,7 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }
 
-function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
+function outcome({ transfers: { orders: _, ...transfers }, orders }: Awaited<ReturnType<typeof pass>>) {
   const { from, through = 'nothing yet', leftOut, found, added, unreadable } = transfers
   const { maybeIncomplete: missing, skipped } = orders
   const text = facts({

@@ -3,7 +3,7 @@ import { createKeyRing } from '../../operations/access/keys.ts'
 import { openCodecServer } from '../../operations/codec/server.ts'
 import { accessSource } from '../../config/data-folder.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'
-import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
+import { createLogger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import { pause } from '../../runtime/wait.ts'
@@ -37,38 +37,28 @@ on an address other than loopback put a proxy with TLS in front. docs/operate/te
     const codec = createEncryptionCodec(temporalOf(loaded).encryption)
     if (!codec.encrypts) throw invalid('temporal.encryption is not in the config: it names the keys.')
     await withInterrupt(context, async (stopping) => {
-      const tokens = keepTokens(() => withTemporal((client) => readSettings(client)).then((settings) => settings.tokens), {
-        logger,
-        stopping,
-      })
-      const check = { ring: createKeyRing(accessSource(loaded)), audience: loaded.temporal.namespace, tokens: tokens.current }
+      let known: readonly IssuedToken[] | undefined
+      let warned = false
+      // A new connection each time, for rotated credentials. The last list stays while Temporal is unreachable.
+      const keepTokens = async () => {
+        while (!stopping.aborted) {
+          try {
+            known = (await withTemporal((client) => readSettings(client))).tokens
+            warned = false
+          } catch (error) {
+            if (!warned) logger.warn('the list of revoked tokens cannot be read', { ...problemOf(error) })
+            warned = true
+          }
+          await pause(known ? everyMs : firstEveryMs, stopping)
+        }
+      }
+      const ended = keepTokens()
+      const check = { ring: createKeyRing(accessSource(loaded)), audience: loaded.temporal.namespace, tokens: () => known }
       const { host, port, hosts, origins } = loaded.codecServer
       const server = await openCodecServer({ host, port: options.port ?? port, hosts, origins, codec, check, logger })
       logger.info('the codec server listens', { host, port: server.port })
-      await tokens.ended
+      await ended
       await server.close()
     })
   },
-}
-
-/** A new connection each time, for rotated credentials. Keeps the last list while Temporal is unreachable. */
-function keepTokens(
-  read: () => Promise<readonly IssuedToken[]>,
-  { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal },
-) {
-  let known: readonly IssuedToken[] | undefined
-  let warned = false
-  const keep = async () => {
-    while (!stopping.aborted) {
-      try {
-        known = await read()
-        warned = false
-      } catch (error) {
-        if (!warned) logger.warn('the list of revoked tokens cannot be read', { ...problemOf(error) })
-        warned = true
-      }
-      await pause(known ? everyMs : firstEveryMs, stopping)
-    }
-  }
-  return { current: () => known, ended: keep() }
 }

@@ -7,7 +7,6 @@ import { orderText } from '../orders.ts'
 import { invalid, numberWithin, type Reasoned, withReason } from '../arguments/options.ts'
 import { list, type Text } from '../output/output.ts'
 
-/** ms. */
 const pollMs = 2_000
 
 interface Promote extends Reasoned {

@@ -1,13 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Option } from 'commander'
-import type { Call, CommandSpec, Outcome } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
+import { facts, type Outcome, verbatim } from '../output/output.ts'
 import { configText, keystoreOf, variablesOf } from '../init/config-text.ts'
-import { type KnownChain, knownChains, type Network, networks, successorOf } from '../init/networks.ts'
+import { ended, type KnownChain, knownChains, type Network, networks } from '../init/networks.ts'
 import { collect, writing } from '../arguments/options.ts'
-import { facts, verbatim } from '../output/output.ts'
 import { createInterface } from 'node:readline'
 import type { CliContext } from '../context.ts'
+import { configJsonSchema } from '../../config/schema/fields.ts'
+import { temporalText } from '../doctor/temporal.ts'
 
 interface InitOptions {
   readonly network?: Network
@@ -42,10 +44,9 @@ the key of each chain; the fee of each token that is delivered.`,
     ].map((line) => (options.out === 'portage.yaml' ? line : line.replace(/^portage (?!keystore)/, `portage --config ${options.out} `)))
     const text = [
       `${options.out}: ${network}, ${chains.map(({ name }) => name).join(', ')}`,
-      ...chains.flatMap((chain) => {
-        const successor = successorOf(chain)
-        const ids = `EIP-155 chain id ${chain.networkId}`
-        return successor === undefined ? [] : [`! ${chain.name} (${ids}) was shut down in 2024: --chain ${successor} has replaced it.`]
+      ...chains.flatMap(({ name, networkId }) => {
+        const successor = ended.get(networkId)
+        return successor ? [`! ${name} (EIP-155 chain id ${networkId}) was shut down in 2024: --chain ${successor} has replaced it.`] : []
       }),
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
@@ -73,19 +74,15 @@ interface Choice {
   readonly chains: readonly KnownChain[]
 }
 
-/** By name, with or without dashes, or Wormhole chain id. A string says why there is none. */
-function chainNamed(network: Network, text: string): KnownChain | string {
+/** By name, with or without dashes, or Wormhole chain id; each once. A string says why there is none. */
+function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)
-  const found = known.find(({ name, wormholeChainId }) => plain(name) === plain(text) || String(wormholeChainId) === text)
-  const names = known.map(({ name }) => name).join(', ')
-  return found ?? `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(text.slice(0, 40))}; there are: ${names}`
-}
-
-/** Each once, or a sentence that says why there is none. */
-function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
-  const chains = names.map((name) => chainNamed(network, name))
-  return chains.find((one) => typeof one === 'string') ?? [...new Set(chains as KnownChain[])]
+  const find = (text: string) => known.find(({ name, wormholeChainId: id }) => plain(name) === plain(text) || String(id) === text)
+  const unknown = names.find((text) => !find(text))
+  if (unknown === undefined) return [...new Set(names.flatMap((text) => find(text) ?? []))]
+  const all = known.map(({ name }) => name).join(', ')
+  return `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(unknown.slice(0, 40))}; there are: ${all}`
 }
 
 /** Asks on the terminal, again after an invalid answer. Undefined: it was closed. */
@@ -120,4 +117,39 @@ async function ask({ stdin, stderr }: CliContext, given: Network | undefined): P
 function readNetwork(text: string): Pick<Choice, 'network'> | string {
   const network = networks.find((name) => name === (text.toLowerCase() || 'mainnet'))
   return network ? { network } : `There are ${networks.join(' and ')}.`
+}
+
+export const configCommand: CommandSpec = {
+  description: 'The config file.',
+  commands: {
+    check: {
+      description: 'Read the config and list all its problems at once, each with its field and what to do.',
+      examples: ['portage config check --config portage.yaml'],
+      run: async ({ config, temporalOf, configFile: file }) => {
+        const loaded = await config()
+        const { chains, bridges } = loaded
+        const temporal = temporalOf(loaded).settings
+        const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
+        const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
+        const text = facts({
+          config: 'valid',
+          chains: found.chains.join(', '),
+          lanes,
+          bridges: found.bridges.join(', '),
+          ...temporalText(temporal),
+        })
+        return { json: { valid: true, file, ...found, temporal }, text }
+      },
+    },
+    schema: {
+      description: 'Print the JSON Schema of the config file. Editors complete and check the file with it.',
+      notes: `An editor with the YAML language server uses it if the first line of the config is
+  # yaml-language-server: $schema=portage.schema.json`,
+      examples: ['portage config schema > portage.schema.json'],
+      run: async () => {
+        const json = configJsonSchema()
+        return { json, text: verbatim(JSON.stringify(json, null, 2)) }
+      },
+    },
+  },
 }

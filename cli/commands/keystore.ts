@@ -3,10 +3,10 @@ import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { Wallet } from 'ethers'
-import type { Call, CommandSpec, Outcome } from '../command.ts'
+import type { Call, CommandSpec } from '../command.ts'
+import { facts, type Outcome } from '../output/output.ts'
 import type { CliContext } from '../context.ts'
 import { invalid, textOfFile, writing } from '../arguments/options.ts'
-import { facts } from '../output/output.ts'
 
 interface KeystoreOptions {
   readonly out: string

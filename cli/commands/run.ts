@@ -16,6 +16,15 @@ import { type CliContext, withInterrupt } from '../context.ts'
 import { collect, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
+interface RunOptions {
+  readonly role: Role
+  readonly chain?: string[]
+  readonly lane?: string[]
+  readonly adminPort?: number
+  readonly logLevel: LogLevel
+  readonly pretty?: true
+}
+
 export const runCommand: CommandSpec = {
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',
   options: (command) =>
@@ -42,29 +51,20 @@ export const runCommand: CommandSpec = {
     'portage run --role lane --chain ethereum',
     'portage run --role chain --chain ethereum --chain avalanche',
   ],
-  run: async ({
-    config,
-    context,
-    options,
-    withTemporal,
-  }: Call<{ role: Role; chain?: string[]; lane?: string[]; adminPort?: number; logLevel: LogLevel; pretty?: true }>) => {
-    const loaded = withAdminPort(await config(), options.adminPort)
-    const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false, joined: true })
+  run: async ({ config, context, options, withTemporal }: Call<RunOptions>) => {
+    const loaded = await config()
+    const { role, chain: chains, lane, adminPort: port = loaded.admin.port, logLevel: level, pretty = false } = options
+    const logger = createLogger({ level, pretty, joined: true })
     const unlisted = unlistedToken(loaded.dataFolder)
-    const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, unlisted, { context, logger }) : undefined
+    const first = role === 'all' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
     // Slow to load, so only here.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
       const listed = first && listToken(first, unlisted, { withTemporal, logger, stopping })
-      const running = await runRole(options.role, loaded, {
-        env: context.env,
-        logger,
-        api: restApi,
-        stopping,
-        chains: options.chain,
-        lanes: options.lane?.map(toAddress),
-      })
+      const settings = { ...loaded, admin: { ...loaded.admin, port } }
+      const lanes = lane?.map(laneAddress)
+      const running = await runRole(role, settings, { env: context.env, logger, api: restApi, stopping, chains, lanes })
       const stop = () => void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
       stopping.addEventListener('abort', stop)
       // A signal that arrived while the worker started stops it now.
@@ -82,7 +82,8 @@ const firstTokenMs = 24 * 3_600_000
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,
-  { context: { stderr }, logger }: { readonly context: CliContext; readonly logger: Logger },
+  { stderr }: CliContext,
+  logger: Logger,
 ): Promise<Principal | undefined> {
   if (config.access.publicKeys.length > 0) return unlisted.read()
   const file = keyFile({ dataFolder: await makeDataFolder(config.dataFolder) })
@@ -117,13 +118,4 @@ async function listToken(
       ...{ id: token.jti, ends: new Date(token.expiresAt).toISOString(), reason: stopping.aborted ? 'stopped before' : message },
     })
   }
-}
-
-function withAdminPort(config: Config, port = config.admin.port): Config {
-  return { ...config, admin: { ...config.admin, port } }
-}
-
-/** The runtime needs the address. */
-function toAddress(lane: string): string {
-  return lane.includes(':') ? laneAddress(lane) : lane
 }

@@ -1,9 +1,9 @@
-import type { CompletionCommand } from './tree.ts'
+import { type CompletionCommand, lookUps } from './tree.ts'
 
 /** For bash 4.4 or newer. Starts no process and evaluates no typed text. */
 export function bashScript(tree: readonly CompletionCommand[]): string {
   return `# Completion of portage for bash: source <(portage completion bash)
-${lookUps(tree)}
+${lookUps(tree, { one: (text) => quoted([text]), list: quoted, words: (words) => quoted(words.map(({ name }) => name)) })}
 _portage() {
   local cur=\${COMP_WORDS[COMP_CWORD]} path= skip= word option= i
   local commands options valued choices file
@@ -32,32 +32,6 @@ _portage() {
   fi
 }
 complete -F _portage portage`
-}
-
-function lookUps(tree: readonly CompletionCommand[]): string {
-  const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
-    const names = (list: readonly { readonly name: string }[]) => quoted(list.map(({ name }) => name))
-    const valued = options.filter(({ value }) => value)
-    return `    ${quoted([path])}) commands=${names(below)} options=${names(options)} valued=${names(valued)} choices=${quoted(choices)} file=${takesFile ? 1 : ''} ;;`
-  })
-  const values = tree.flatMap(({ path, options }) =>
-    options.flatMap(({ name, value }) =>
-      value && (value.isFile || value.choices.length > 0)
-        ? [`    ${quoted([path, name])}) choices=${quoted(value.choices)} file=${value.isFile ? 1 : ''} ;;`]
-        : [],
-    ),
-  )
-  return `_portage_command() {
-  case $1 in
-${commands.join('\n')}
-  esac
-}
-_portage_value() {
-  choices= file=
-  case "$1 $2" in
-${values.join('\n')}
-  esac
-}`
 }
 
 /** Letters, digits and \`-\` only: no character has a meaning for the shell. */

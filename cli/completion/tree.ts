@@ -10,7 +10,7 @@ export interface CompletionCommand {
   readonly takesFile: boolean
 }
 
-export interface CompletionWord {
+interface CompletionWord {
   readonly name: string
   readonly description: string
 }
@@ -49,4 +49,37 @@ function isFile(given: Option | Argument): boolean {
 
 function firstSentence(text: string): string {
   return text.split(/[.;:](?:\s|$)/)[0]?.replaceAll(/\s+/g, ' ') ?? ''
+}
+
+/** How a shell writes texts. */
+interface Quoting {
+  readonly one: (text: string) => string
+  readonly list: (texts: readonly string[]) => string
+  readonly words: (words: readonly CompletionWord[]) => string
+}
+
+/** For bash and zsh: functions that set the completions after a command, and those of the value of an option. */
+export function lookUps(tree: readonly CompletionCommand[], { one, list, words }: Quoting): string {
+  const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
+    const valued = options.flatMap(({ name, value }) => (value ? [name] : []))
+    return `    ${one(path)}) commands=${words(below)} options=${words(options)} valued=${list(valued)} choices=${list(choices)} file=${takesFile ? 1 : ''} ;;`
+  })
+  const values = tree.flatMap(({ path, options }) =>
+    options.flatMap(({ name, value }) =>
+      value && (value.isFile || value.choices.length > 0)
+        ? [`    ${one(`${path} ${name}`)}) choices=${list(value.choices)} file=${value.isFile ? 1 : ''} ;;`]
+        : [],
+    ),
+  )
+  return `_portage_command() {
+  case $1 in
+${commands.join('\n')}
+  esac
+}
+_portage_value() {
+  choices=${list([])} file=
+  case "$1 $2" in
+${values.join('\n')}
+  esac
+}`
 }

@@ -1,11 +1,13 @@
-import type { CompletionCommand, CompletionWord } from './tree.ts'
+import { type CompletionCommand, lookUps } from './tree.ts'
 
 /** For zsh: source it, or save it as `_portage` in `$fpath`. Starts no process and evaluates no typed text. */
 export function zshScript(tree: readonly CompletionCommand[]): string {
+  // For `_describe`. No name has a colon.
+  const words = (described: CompletionCommand['commands']) => listed(described.map(({ name, description }) => `${name}:${description}`))
   return `#compdef portage
 # Completion of portage for zsh: source <(portage completion zsh)
 (( $+functions[compdef] )) || { autoload -U compinit && compinit -i }
-${lookUps(tree)}
+${lookUps(tree, { one: quoted, list: listed, words })}
 _portage() {
   local at= skip= option= word file=
   local -i i ret=1
@@ -42,38 +44,8 @@ _portage() {
 if [[ $funcstack[1] == _portage ]]; then _portage "$@"; else compdef _portage portage; fi`
 }
 
-function lookUps(tree: readonly CompletionCommand[]): string {
-  const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
-    const valued = options.filter(({ value }) => value)
-    return `    ${quoted(path)}) commands=(${described(below)}) options=(${described(options)}) valued=(${listed(valued.map(({ name }) => name))}) choices=(${listed(choices)}) file=${takesFile ? 1 : ''} ;;`
-  })
-  const values = tree.flatMap(({ path, options }) =>
-    options.flatMap(({ name, value }) =>
-      value && (value.isFile || value.choices.length > 0)
-        ? [`    ${quoted(`${path} ${name}`)}) choices=(${listed(value.choices)}) file=${value.isFile ? 1 : ''} ;;`]
-        : [],
-    ),
-  )
-  return `_portage_command() {
-  case $1 in
-${commands.join('\n')}
-  esac
-}
-_portage_value() {
-  choices=() file=
-  case "$1 $2" in
-${values.join('\n')}
-  esac
-}`
-}
-
-/** For `_describe`. No name has a colon. */
-function described(words: readonly CompletionWord[]): string {
-  return listed(words.map(({ name, description }) => `${name}:${description}`))
-}
-
 function listed(texts: readonly string[]): string {
-  return texts.map(quoted).join(' ')
+  return `(${texts.map(quoted).join(' ')})`
 }
 
 function quoted(text: string): string {

@@ -93,7 +93,7 @@ async function checkCore(reader: Reader, { core }: Contracts, wormholeChainId: n
   const wrong = await wrongChainId(reader, core, wormholeChainId)
   if (wrong) return wrong
   const [index] = await read(reader, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex' })
-  const [{ keys }] = await read(reader, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index] })
+  const [[keys]] = await read(reader, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index] })
   if (keys.length === 0) return fail(`${core}: guardian set ${index} has no keys`, 'Check contracts.core of this chain.')
   return `${core}, guardian set ${index} of ${keys.length}`
 }

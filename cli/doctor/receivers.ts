@@ -12,28 +12,29 @@ import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, l
 
 type Configured = Config['notifications'][number]
 
-interface ReceiverChecks {
-  readonly env: NodeJS.ProcessEnv
-  /** A signed notification.test. Otherwise a connection is only opened and closed. */
-  readonly sendTest: boolean
-}
-
 /** URL, secrets and notifier of each receiver. Missing secrets are no failure: only the role ledger needs them. */
-export async function checkReceivers(config: Config, temporal: TemporalAccess, { env, sendTest }: ReceiverChecks): Promise<Check[]> {
-  const { notifications } = config
+export async function checkReceivers(
+  { notifications }: Config,
+  temporal: TemporalAccess,
+  { env, sendTest }: { readonly env: NodeJS.ProcessEnv; readonly sendTest: boolean },
+): Promise<Check[]> {
   if (notifications.length === 0) return []
   const progress = ifReachable(temporal, async (client) =>
-    (await listReceivers(client, notifications)).map((report) => checkOf(areaOf(report.name), 'progress', progressFinding(report))),
+    (await listReceivers(client, notifications)).map((report) => checkOf(`receiver ${report.name}`, 'progress', progressFinding(report))),
   )
   const here = await Promise.all(notifications.map((one) => checkHere(one, env, sendTest)))
   return [...here.flat(), ...(await progress)]
 }
 
+/** Without a test, a connection is only opened and closed. */
 async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTest: boolean): Promise<Check[]> {
   const { name, secrets, url } = configured
-  const area = areaOf(name)
+  const area = `receiver ${name}`
   const reached = look(area, 'url', () => reach(new URL(url)))
-  const found = secrets.map((secret, index) => checkOf(area, secretName(secret, index), secretFinding(configured, secret, env)))
+  const found = secrets.map((secret, index) => {
+    const place = secret.secretFile ?? secret.secretVariable ?? ''
+    return checkOf(area, `secret ${index + 1} (${place})`, secretFinding(configured, secret, env))
+  })
   const checks = [await reached, ...found]
   if (!sendTest) return checks
   const isReady = found.every(({ status }) => status === 'ok')
@@ -42,10 +43,6 @@ async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTes
     return receiver ? testFinding(receiver) : warn('not sent: its secrets are not all here', `portage notifications test ${name}`)
   })
   return [...checks, await test]
-}
-
-function areaOf(receiver: string): string {
-  return `receiver ${receiver}`
 }
 
 /** Checks the certificate for https. Sends no request. */
@@ -75,16 +72,10 @@ function reachRemedy(code: string): string {
   return 'Start the receiver, correct the host and port in its url, or allow this machine to reach it (firewall, network policy, proxy).'
 }
 
-type Secret = Configured['secrets'][number]
-
-function secretName({ secretFile, secretVariable }: Secret, index: number): string {
-  return `secret ${index + 1} (${secretFile ?? secretVariable ?? ''})`
-}
-
 const makeSecret = 'echo "whsec_$(openssl rand -base64 32)"'
 
 /** Only a test shows whether the receiver has the same secret. */
-function secretFinding(configured: Configured, secret: Secret, env: NodeJS.ProcessEnv): Finding {
+function secretFinding(configured: Configured, secret: Configured['secrets'][number], env: NodeJS.ProcessEnv): Finding {
   const { secretVariable, secretFile = '' } = secret
   if (secretVariable !== undefined && !env[secretVariable])
     return warn('is not set here', `Where a process of the role ledger runs, set ${secretVariable}. A new one: ${makeSecret}`)

@@ -1,4 +1,4 @@
-import { Client, credentials } from '@grpc/grpc-js'
+import { reachSpy } from '../../operations/causes/collect.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
@@ -20,7 +20,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   const { spy, guardianApis, wormholescanApis } = wormhole
   return Promise.all([
     ...Object.keys(chains).map((chain) => look(area, `fees of ${chain}`, () => feesFinding(chain, wormhole))),
-    ...(spy ? [look(area, `spy ${spy.address}`, () => reachSpy(spy.address))] : []),
+    ...(spy ? [look(area, `spy ${spy.address}`, () => checkSpy(spy.address))] : []),
     ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, 'v1/signed_vaa', 'guardianApis'))),
     ...wormholescanApis.map((url) => look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, 'api/v1/vaas', 'wormholescanApis'))),
   ])
@@ -38,19 +38,10 @@ function feesFinding(
   return warn('no token has a fee, and no route there is free: nothing is delivered there', remedy)
 }
 
-/** Only opens a connection: a subscription would occupy a place at the spy. */
-async function reachSpy(address: string): Promise<string> {
-  const client = new Client(address, credentials.createInsecure())
-  try {
-    await new Promise<void>((resolve, reject) => {
-      client.waitForReady(Date.now() + checkTimeoutMs / 2, (error) => (error ? reject(error) : resolve()))
-    })
-    return 'reachable'
-  } catch (cause) {
-    throw new RelayerError('SPY_UNAVAILABLE', { facts: { address }, cause })
-  } finally {
-    client.close()
-  }
+async function checkSpy(address: string): Promise<string> {
+  const { problem } = await reachSpy(address)
+  if (problem !== undefined) throw new RelayerError('SPY_UNAVAILABLE', { facts: { address } })
+  return 'reachable'
 }
 
 /** A message that cannot exist: any answer below 500 is good. */

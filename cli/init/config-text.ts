@@ -1,8 +1,5 @@
 import { adviceOf, type ChainAdvice, type KnownChain, type Network } from './networks.ts'
 
-/** Environment variable → its meaning. */
-export type Variables = Readonly<Record<string, string>>
-
 const passwordVariable = 'PORTAGE_KEYSTORE_PASSWORD'
 
 /** sdk/mainnet_consts.go of wormhole-foundation/wormhole; the SDK's config for Wormholescan. */
@@ -19,10 +16,10 @@ const apis = {
   testnet: { guardians: [], wormholescan: 'https://api.testnet.wormholescan.io' },
 } as const satisfies Record<Network, { guardians: readonly string[]; wormholescan: string }>
 
-/** To be set before the config can be used. */
-export function variablesOf(chains: readonly KnownChain[]): Variables {
+/** Environment variable → its meaning. To be set before the config can be used. */
+export function variablesOf(chains: readonly KnownChain[]): Readonly<Record<string, string>> {
   const urls = chains.map((chain) => [urlVariable(chain), `URL of a JSON-RPC node of ${chain.name} (EIP-155 chain id ${chain.networkId})`])
-  return { ...Object.fromEntries(urls), [passwordVariable]: 'the password of the key files' } as Variables
+  return Object.fromEntries([...urls, [passwordVariable, 'the password of the key files']])
 }
 
 export function keystoreOf({ name }: KnownChain): string {

@@ -18,18 +18,13 @@ export interface KnownChain {
 }
 
 /** By EIP-155 chain id: Goerli, its rollups and Mumbai ended in 2024, but are still in the tables. */
-const ended: ReadonlyMap<number, string> = new Map([
+export const ended: ReadonlyMap<number, string> = new Map([
   [5, 'sepolia'],
   [420, 'optimism-sepolia'],
   [80_001, 'polygon-sepolia'],
   [84_531, 'base-sepolia'],
   [421_613, 'arbitrum-sepolia'],
 ])
-
-/** Undefined: not known to have ended. */
-export function successorOf({ networkId }: Pick<KnownChain, 'networkId'>): string | undefined {
-  return ended.get(networkId)
-}
 
 /** With a token bridge, by Wormhole chain id. */
 export function knownChains(network: Network): readonly KnownChain[] {

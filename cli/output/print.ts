@@ -3,15 +3,10 @@ import { harmless } from '../../domain/text/printable.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { render, widthOf } from './layout.ts'
-import type { Text } from './output.ts'
+import type { Outcome } from './output.ts'
 import { createLogUpdate } from 'log-update'
 
-interface Printed {
-  readonly json: object
-  readonly text: Text
-}
-
-export function print(context: CliContext, globals: GlobalOptions, { json, text }: Printed): void {
+export function print(context: CliContext, globals: GlobalOptions, { json, text }: Outcome): void {
   context.stdout.write(`${globals.json ? jsonLine(json) : render(text, widthOf(context, globals))}\n`)
 }
 
@@ -25,26 +20,14 @@ function jsonLine(json: object): string {
   )
 }
 
-export interface Refusal {
-  readonly code: string
-  /** Title and detail. */
-  readonly said: string
-  readonly remedy: string
-  readonly facts: object
-}
-
 /** With --json `{"error":…}` on stdout. The stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
   // The remedy has no secret, but may look like one: `Authorization: Bearer <token>`.
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
-  printRefusal(context, globals, { code, said, remedy, facts })
-  if (globals.verbose) context.stderr.write(`${byLine(redactText(stackOf(thrown)))}\n`)
-}
-
-export function printRefusal(context: CliContext, { json }: GlobalOptions, { code, said, remedy, facts }: Refusal): void {
-  if (json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
+  if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
   else context.stderr.write(`${byLine(`${code}: ${said}\n→ ${remedy}`)}\n`)
+  if (globals.verbose) context.stderr.write(`${byLine(redactText(stackOf(thrown)))}\n`)
 }
 
 function byLine(text: string): string {
@@ -56,19 +39,14 @@ function stackOf(thrown: unknown): string {
   return [thrown.stack ?? thrown.message, ...(thrown.cause === undefined ? [] : [`caused by: ${stackOf(thrown.cause)}`])].join('\n')
 }
 
-interface LiveText {
-  show(text: string): void
-  end(): void
-}
-
 const usualRows = 24
 
 /** Undefined unless the stream is a TTY. */
-export function createLiveText(stream: CliContext['stdout']): LiveText | undefined {
+export function createLiveText(stream: CliContext['stdout']) {
   if (!stream.isTTY) return undefined
   const update = createLogUpdate(stream as NodeJS.WriteStream, { showCursor: true })
   return {
-    show: (text) => update(fitted(text, (stream.rows ?? usualRows) - 1)),
+    show: (text: string) => update(fitted(text, (stream.rows ?? usualRows) - 1)),
     end: () => update.done(),
   }
 }

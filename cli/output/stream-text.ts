@@ -7,7 +7,6 @@ import type { OpenNumber, StreamState, StreamView } from '../../domain/stream/st
 import { shortStream } from '../../domain/text/short-id.ts'
 import { facts, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
-/** ms. */
 const oldHeadMs = 30_000
 
 export function listText(rows: readonly StreamRow[]): Part {
@@ -49,12 +48,13 @@ function gapsText(gaps: StreamView['gaps']): string {
 
 /** @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
-  const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
+  const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts, updatedAt } = report
   // A Wormhole emitter's stream, for one, reads no blocks.
   const scanned = cursor !== undefined || state.start !== undefined
+  const orderedBy = state.backfill.by === undefined ? '' : `, ordered by ${state.backfill.by}`
   const head = facts({
     stream: report.stream,
-    read: `${timeText(report.asOf)}Z${updatedText(report, now)}`,
+    read: `${timeText(report.asOf)}Z${updatedAt === undefined ? '' : `, last updated ${age(updatedAt, now)} ago`}`,
     alarms: alarms.length > 0 ? alarms.join(', ') : 'none',
     paused: paused && `by ${paused.by} since ${age(paused.at, now)}: ${paused.reason}`,
     cursor:
@@ -71,7 +71,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
     'waits for': blockedText(report),
     open: `${open} of which ${parked} parked, room for ${room} more (${maxOpenText(report.maxOpen, now)})${full && !paused ? ': the cursor waits' : ''}`,
     'target followed to': targetHeight === undefined ? undefined : `block ${targetHeight}`,
-    backfill: backfillText(backfill, state),
+    backfill: backfill.left === 0 ? 'nothing left' : `${backfill.left} of ${backfill.ordered} blocks left${orderedBy}`,
     ...counts,
   })
   const heading = `not proved, because the config has no node of ${sourceTitle(sourceOf(report.stream))}:`
@@ -83,10 +83,6 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
-}
-
-function updatedText({ updatedAt }: StreamView, now: number): string {
-  return updatedAt === undefined ? '' : `, last updated ${age(updatedAt, now)} ago`
 }
 
 /** @param now ms since the epoch; absent: the text says no age */
@@ -102,11 +98,6 @@ function blockedText({ blockedBy }: StreamView): string {
   if (!blockedBy) return 'nothing: every known number is resolved'
   const { number, why, code } = blockedBy
   return `${number}, ${why === 'open' ? 'under way' : why === 'parked' || why === 'waiting' ? `${why} (${code})` : `a gap: ${why}`}`
-}
-
-function backfillText({ left, ordered }: StreamView['backfill'], { backfill: { by } }: StreamState): string {
-  if (left === 0) return 'nothing left'
-  return `${left} of ${ordered} blocks left${by === undefined ? '' : `, ordered by ${by}`}`
 }
 
 function details(state: StreamState, now: number): Part[] {

@@ -54,7 +54,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   return Promise.all(
     spySources(config).map(async ({ address, bridge }): Promise<SpyFacts> => {
       const health = healths.find((one) => one.address === address)
-      if (!health) return { address, bridge, kept: 0, unknownSets: 0, ...(await reach(address)), asOf: Date.now() }
+      if (!health) return { address, bridge, kept: 0, unknownSets: 0, ...(await reachSpy(address)), asOf: Date.now() }
       const { connected, paused, problem, kept, unknownSets } = health
       const why = paused ? `it is not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
       return { address, bridge, kept, unknownSets, ...(why !== undefined && { problem: redactText(why) }), asOf: Date.now() }
@@ -63,7 +63,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
 }
 
 /** A subscription would use up a place at the spy. */
-async function reach(address: string): Promise<Pick<SpyFacts, 'problem'>> {
+export async function reachSpy(address: string): Promise<Pick<SpyFacts, 'problem'>> {
   const client = new Client(address, credentials.createInsecure())
   try {
     await new Promise<void>((resolve, reject) => {

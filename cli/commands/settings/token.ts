@@ -20,11 +20,11 @@ import type { IssuedToken, SettingsOrder } from '../../../domain/settings/settin
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { changeSettings, readSettings } from '../../../temporal/client/settings/settings.ts'
 import { givenToken } from '../../access.ts'
-import type { Call, CommandSpec, Outcome } from '../../command.ts'
+import type { Call, CommandSpec } from '../../command.ts'
+import { facts, list, type Outcome, timeText, verbatim } from '../../output/output.ts'
 import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
-import { facts, list, timeText, verbatim } from '../../output/output.ts'
 
 /** A user who can read the key file can sign any token. */
 const keyHolder = 'key-file'
@@ -100,13 +100,12 @@ export const tokenCommand: CommandSpec = {
       examples: ['portage token keys --json'],
       run: async ({ config }) => {
         const loaded = await config()
-        const own = ((await readKeys(keyFile(accessSource(loaded)))) ?? []).map(({ kid, x, d, createdAt }) => {
-          return { kid, publicKey: x, use: d === undefined ? 'verifies' : 'signs', from: 'key file', createdAt }
-        })
-        const configured = (await fromConfig(loaded.access.publicKeys)).map(({ kid, x }) => {
-          return { kid, publicKey: x, use: 'verifies', from: 'config', createdAt: undefined }
-        })
-        const keys = [...own, ...configured]
+        const own = (await readKeys(keyFile(accessSource(loaded)))) ?? []
+        const configured = await fromConfig(loaded.access.publicKeys)
+        const keys = [
+          ...own.map(({ kid, x, d, createdAt }) => ({ kid, publicKey: x, use: d ? 'signs' : 'verifies', from: 'key file', createdAt })),
+          ...configured.map(({ kid, x }) => ({ kid, publicKey: x, use: 'verifies', from: 'config', createdAt: undefined })),
+        ]
         const rows = keys.map(({ kid, publicKey, use, from, createdAt: at }) => {
           return { key: kid, use, from, made: at && timeText(at), 'public key': publicKey }
         })

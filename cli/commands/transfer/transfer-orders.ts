@@ -12,11 +12,11 @@ import {
   transferOrders,
 } from '../../../temporal/client/transfers/transfer-orders.ts'
 import { describeTransfer } from '../../../temporal/client/transfers/transfers.ts'
-import type { Allow } from '../../access.ts'
-import type { Call, Commands, CommandSpec, Outcome } from '../../command.ts'
+import type { OrderContext } from '../../../operations/orders/spec.ts'
+import type { Call, Commands, CommandSpec } from '../../command.ts'
+import { facts, type Outcome, section } from '../../output/output.ts'
 import type { CliContext } from '../../context.ts'
 import { invalid, numberWithin, type Reasoned, withReason } from '../../arguments/options.ts'
-import { facts, section } from '../../output/output.ts'
 import { filterOf, type FilterOptions, findTransfer, selectionOf, transferForms, withFilter } from '../../arguments/subjects.ts'
 import { shortTransfer } from '../../../domain/text/short-id.ts'
 import type { TransferSelection } from '../../../operations/orders/transfer-filter.ts'
@@ -54,7 +54,7 @@ interface Setting {
   readonly call: Call<OrderOptions>
   readonly client: TemporalClient
   readonly config: Config
-  readonly allow: Allow
+  readonly allow: OrderContext['allow']
   readonly selection: TransferSelection | undefined
 }
 

@@ -1,14 +1,13 @@
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../../config/schema/schema.ts'
-import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { knownCode, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../../observability/redact.ts'
 import { givenToken } from '../../access.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import { invalid, isOfCalendar, parse } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts } from '../../output/output.ts'
-import type { Refusal } from '../../output/print.ts'
 
 interface SubmitOptions {
   readonly chain?: string
@@ -52,7 +51,6 @@ export const submit: CommandSpec = {
     const token = await givenToken(call.context, call.globals)
     if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
     const answer = await post(url, token, { ...message, priority, deadline, reason })
-    if ('error' in answer) return { refusal: answer.error }
     const { id: transfer, status, adopted, halted } = answer
     return { json: answer, text: facts({ transfer, status, adopted, halted }) }
   },
@@ -83,39 +81,42 @@ function deadlineOf(text: string): string | number {
   throw new InvalidArgumentError('It is a time like 2030-01-31T12:00:00Z, or minutes from now.')
 }
 
-type Answer =
-  | { readonly id: string; readonly status: string; readonly adopted?: true; readonly halted?: string }
-  | { readonly error: Refusal }
+interface Answer {
+  readonly id: string
+  readonly status: string
+  readonly adopted?: true
+  readonly halted?: string
+}
 
 /** RFC 9457 with a code, a remedy and facts. */
-interface Problem extends Omit<Refusal, 'said'> {
-  readonly title: string
+interface Problem extends Pick<RelayerError, 'title' | 'remedy' | 'facts'> {
+  readonly code: string
   readonly detail: string
 }
 
-function refusalOf({ title, detail, ...rest }: Problem): Refusal {
-  const { code, remedy, facts: about } = rest
-  return { code, said: detail === title ? title : `${title} ${detail}`, remedy, facts: about }
-}
-
+/** Throws API_UNAVAILABLE, and the error of the API as it is: a newer version may have other codes. */
 async function post(url: URL, token: string, body: object): Promise<Answer> {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      // A redirect would receive the token.
-      redirect: 'error',
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(answerTimeoutMs),
+  const request = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    // A redirect would receive the token.
+    redirect: 'error',
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(answerTimeoutMs),
+  } as const
+  const read = async (response: Response) => ({
+    status: response.status,
+    answer: Object(await response.json()) as Partial<Answer & Problem>,
+  })
+  const { status, answer } = await fetch(url, request)
+    .then(read)
+    .catch((cause: unknown) => {
+      throw new RelayerError('API_UNAVAILABLE', { facts: { url: redactUrl(url.href) }, cause })
     })
-    const answer = (await response.json()) as Partial<{ id: string; status: string } & Problem>
-    if (answer.code !== undefined) return { error: refusalOf(answer as Problem) }
-    if (answer.id !== undefined) return answer as Answer
-    throw new RelayerError('API_UNAVAILABLE', { detail: 'The answer is not from Portage.', facts: { status: response.status } })
-  } catch (cause) {
-    if (cause instanceof RelayerError) throw cause
-    throw new RelayerError('API_UNAVAILABLE', { facts: { url: redactUrl(url.href) }, cause })
-  }
+  if (answer.id !== undefined && answer.code === undefined) return answer as Answer
+  if (answer.code === undefined) throw new RelayerError('API_UNAVAILABLE', { detail: 'The answer is not from Portage.', facts: { status } })
+  const { code, title, detail, remedy, facts } = answer as Problem
+  throw Object.assign(new RelayerError(knownCode(code), { detail }), { code, title, remedy, facts })
 }
 
 function apiUrl({ api }: Config): string {
