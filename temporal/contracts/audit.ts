@@ -1,6 +1,5 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** Input of the workflow `audit` and of its step. */
 export interface AuditInput {
   chain: ChainName
   /** Checks runs that closed within this time. */
@@ -32,10 +31,8 @@ export interface AuditSteps {
   auditDelivered(input: AuditInput): Promise<AuditReport>
 }
 
-/** Default of `graceMs`. */
 export const auditGraceMs = 60_000
 
-/** Of audits and their schedules. */
 export const auditPrefix = 'audit:'
 
 /** Id of a chain's schedule. Its workflows append the time. */

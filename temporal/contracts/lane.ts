@@ -3,7 +3,6 @@ import type { ApplyRequest, ApplyResponse } from '../../domain/lane/messages.ts'
 import type { Order } from '../../domain/order.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
-/** Input of the workflow `lane`. */
 export interface LaneInput {
   config: LaneConfig
   /** Carried from run to run. */

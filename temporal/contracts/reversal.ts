@@ -6,7 +6,6 @@ export interface Reversal {
   txHash?: string
 }
 
-/** Prefix of the workflow ids of reversals. */
 export const reversalPrefix = 'reversal:'
 
 export function reversalId({ transfer, run }: Pick<Reversal, 'transfer' | 'run'>): string {

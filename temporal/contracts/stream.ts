@@ -23,7 +23,6 @@ export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')
 export const streamViewQuery = defineQuery<StreamView>('view')
 
-/** Workflow id of a stream. */
 export function streamWorkflowId(stream: string): string {
   return `stream:${stream}`
 }

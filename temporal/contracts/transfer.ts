@@ -6,7 +6,6 @@ import type { Delivery, Transfer, TransferState } from '../../domain/transfer/tr
 import type { LaneNonce, Landed, Ready } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of the workflow `transfer`. */
 export interface TransferInput {
   transfer: Transfer
   /** From 1 (first) to 5. Absent: 3. */
@@ -80,7 +79,6 @@ export interface TransferStatus
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
 /** Its nonce gets the lane's no-op. If its call is mined instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
-/** Raises the fee now. */
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
 /** A better-signed copy, base64. `validate` checks its digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')

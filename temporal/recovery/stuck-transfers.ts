@@ -2,8 +2,7 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { eachWorkflow, type TemporalClient } from '../client/connection/client.ts'
 import { describeOpenRun, readHistory, type RunId } from '../client/visibility/runs.ts'
 import { searchAttributes } from '../contracts/names.ts'
-import { diagnoseTask, isIdle } from './diagnose.ts'
-import type { Finding } from './remedies.ts'
+import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 
 const atOnce = 20
 /** ms. A run active within this time may be between two tasks. */

@@ -4,9 +4,8 @@ import type { Metrics } from '../../observability/metrics.ts'
 import { eachWorkflow, type TemporalClient, within } from '../client/connection/client.ts'
 import { describeOpenRun, type HistoryEvent, type OpenRun, readHistory } from '../client/visibility/runs.ts'
 import { ledgerWorkflows } from '../contracts/names.ts'
-import { diagnoseTask } from './diagnose.ts'
 import { poll } from '../../runtime/wait.ts'
-import { recover } from './remedies.ts'
+import { diagnoseTask, recover } from './remedies.ts'
 
 /** ms. A check is one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000

@@ -1,16 +1,21 @@
-import { Connection } from '@temporalio/client'
+import { Connection, type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client'
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { type TemporalClient, within } from './client.ts'
 import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
 import { checkHandshake } from './handshake.ts'
-import { retries } from './retries.ts'
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
+type Call = ReturnType<Interceptor>
+type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 /** For each step, ms. */
 const answerTimeoutMs = 5_000
 /** No workflow has this id: a signal to it only shows whether writing is permitted. */
 const noWorkflow = 'portage-permission-check'
+/** gRPC's CANCELLED, which is not retried. */
+const cancelled = 1
 
 interface ConnectOptions {
   readonly stopping?: AbortSignal | undefined
@@ -99,4 +104,34 @@ async function connectionError(
 
 function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
+}
+
+/** The SDK retries by a timer. On a closed connection that would end the process, so the retry is cancelled. */
+export function retries(): Interceptor[] {
+  const tried = new WeakSet<object>()
+  const guard: Interceptor = (options, nextCall) => {
+    if (!tried.has(options)) {
+      tried.add(options)
+      return nextCall(options) as Call
+    }
+    try {
+      return nextCall(options) as Call
+    } catch {
+      return endedCall()
+    }
+  }
+  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), guard]
+}
+
+function endedCall(): Call {
+  const call: Pick<Call, 'start' | 'sendMessage' | 'halfClose'> = {
+    start(metadata, listener) {
+      const status: unknown = { code: cancelled, details: 'the connection is closed', metadata }
+      queueMicrotask(() => listener?.onReceiveStatus?.(status as Status))
+    },
+    sendMessage() {},
+    halfClose() {},
+  }
+  // A retry uses no other method.
+  return call as Call
 }

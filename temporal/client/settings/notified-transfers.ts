@@ -29,7 +29,6 @@ export interface NotifiedPeriod {
 const pageSize = 500
 const pageTimeoutMs = 10_000
 
-/** The values are names of the config. */
 function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] {
   const quoted = (values: readonly string[]) => values.map((one) => `'${one}'`).join(', ')
   return [
@@ -39,7 +38,6 @@ function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] 
   ]
 }
 
-/** Unsorted. */
 export async function* listNotified(
   client: TemporalClient,
   filter: NotificationFilter,

@@ -5,11 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** Translates names of the config to chain numbers in workflow ids. Each function takes either. */
-
 /** ms. A query takes one task; after a worker that has just gone, its sticky time more. */
 const queryTimeoutMs = 12_000
 
+/** Of a name in the config, or of its id with chain numbers: each function takes either. */
 export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
   return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
 }

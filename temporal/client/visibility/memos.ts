@@ -61,7 +61,6 @@ export function useReadableLists(client: Client): void {
   workflow.list = (options) => ({ ...list(options), [Symbol.asyncIterator]: () => listReadable(options) })
 }
 
-/** For descriptions. */
 export function readableMemos(converter: LoadedDataConverter, namespace: string): WorkflowClientInterceptor {
   return {
     async describe(input, next) {

@@ -1,7 +1,7 @@
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { describe, expect, test } from 'vitest'
 import type { HistoryEvent } from '../../../temporal/client/visibility/runs.ts'
-import { diagnoseTask, isIdle } from '../../../temporal/recovery/diagnose.ts'
+import { diagnoseTask, isIdle } from '../../../temporal/recovery/remedies.ts'
 
 const at = (seconds: number): HistoryEvent => ({ eventTime: msToTs(seconds * 1_000) })
 const completed: HistoryEvent = { workflowTaskCompletedEventAttributes: {} }
