@@ -15,7 +15,7 @@ export interface OpenTransfer
 /** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: refused by policy lately. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** Newest first. `before`: moving ones that began earlier. `since`: declined ones that ended later (ms since the epoch). */
+/** Newest first. `before`: moving ones that began earlier. `since`: declined ones that ended later (epoch ms). */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,
