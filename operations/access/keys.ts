@@ -78,10 +78,8 @@ export async function removeKey(file: string, kid: string): Promise<void> {
   const found = keys.find((key) => key.kid === kid)
   const detail = !found ? 'It has no key with this kid.' : found.d !== undefined && 'This key signs: portage token rotate-key first.'
   if (detail) throw new RelayerError('ACCESS_KEYS', { detail, facts: { kid } })
-  await replaceKeys(
-    file,
-    keys.filter((key) => key !== found),
-  )
+  const others = keys.filter((key) => key !== found)
+  await replaceKeys(file, others)
 }
 
 /** Throws ACCESS_KEYS. */

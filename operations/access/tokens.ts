@@ -70,9 +70,8 @@ export async function verifyToken(keys: readonly PublicKey[], audience: Audience
       },
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
-    const { sub, iat, exp, ...rest } = claimsSchema.parse(payload)
+    const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
     if ((exp - iat) * 1000 > longestTokenMs) throw new Error('good for too long')
-    const { jti, level, chains, lanes } = rest
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {

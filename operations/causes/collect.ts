@@ -1,5 +1,6 @@
 import { Client, credentials } from '@grpc/grpc-js'
 import { spySources } from '../../bridges/registry.ts'
+import type { z } from 'zod'
 import type { Config } from '../../config/schema/schema.ts'
 import { type Cause, isStuck } from '../../domain/catalogue/cause.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
@@ -11,6 +12,7 @@ import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { explain } from './explain.ts'
 import { limits, read, type Read, type SpyFacts } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
+import type { causeReportSchema } from './schema.ts'
 import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.ts'
 
 export interface CausesOptions {
@@ -21,11 +23,7 @@ export interface CausesOptions {
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
-/** `portage stuck --json` and `GET /v1/stuck`. */
-export interface CauseReport {
-  /** ISO 8601. */
-  readonly asOf: string
-  readonly stuck: boolean
+export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'causes'> {
   readonly causes: readonly Cause[]
 }
 

@@ -81,9 +81,8 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
     return [{ row: 'LANE_WINDOW_ZERO', ...of, since: orderedAt(state, 'setWindow'), what, holds: holdsOf(one, 'LANE_FULL') }]
   }
   if (!state || state.synced) return []
-  return [
-    { row: 'LANE_UNSYNCED', ...of, what: 'The ledger of the lane has not read its account yet.', holds: holdsOf(one, 'LANE_UNSYNCED') },
-  ]
+  const what = 'The ledger of the lane has not read its account yet.'
+  return [{ row: 'LANE_UNSYNCED', ...of, what, holds: holdsOf(one, 'LANE_UNSYNCED') }]
 }
 
 function orderedAt({ orders }: LaneState, order: string | undefined): number | undefined {

@@ -11,24 +11,14 @@ const lagging = { blocks: 20, ms: 60_000 } as const
 /** ms: messages of one block come in any sequence. */
 const youngMs = 3_000
 
-const gapRows: Readonly<Record<GapState, CauseCode>> = {
-  unasked: 'GAP_NOT_QUERIED',
-  unstarted: 'GAP_UNSTARTED',
-  'not-final': 'GAP_NOT_FINAL',
-  held: 'GAP_HELD',
-  unobserved: 'GAP_UNOBSERVED',
-  hidden: 'GAP_HIDDEN',
-  undone: 'GAP_UNDONE',
-}
-
-const gapTexts: Readonly<Record<GapState, string>> = {
-  unasked: 'known to exist, and not asked for yet, or no server could be asked',
-  unstarted: 'received, and cannot be started',
-  'not-final': 'not final at the source yet',
-  held: 'held by the Governor',
-  unobserved: 'final at the source, and signed on no server that was asked',
-  hidden: "in the source's table, and shown by no log",
-  undone: 'to be started again',
+const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
+  unasked: { row: 'GAP_NOT_QUERIED', text: 'known to exist, and not asked for yet, or no server could be asked' },
+  unstarted: { row: 'GAP_UNSTARTED', text: 'received, and cannot be started' },
+  'not-final': { row: 'GAP_NOT_FINAL', text: 'not final at the source yet' },
+  held: { row: 'GAP_HELD', text: 'held by the Governor' },
+  unobserved: { row: 'GAP_UNOBSERVED', text: 'final at the source, and signed on no server that was asked' },
+  hidden: { row: 'GAP_HIDDEN', text: "in the source's table, and shown by no log" },
+  undone: { row: 'GAP_UNDONE', text: 'to be started again' },
 }
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
@@ -111,9 +101,9 @@ function gapsOf({ gaps }: StreamState, at: number): Part[] {
     const oldest = Math.min(...group.map((one) => one.at))
     const why = code === undefined ? '' : `: ${code}${chain === undefined ? '' : ` (${chain})`}`
     return {
-      row: code === 'GUARDIAN_SET_UNKNOWN' ? code : gapRows[state],
+      row: code === 'GUARDIAN_SET_UNKNOWN' ? code : gapKinds[state].row,
       since: oldest,
-      what: `${count} ${count === 1 ? 'number' : 'numbers'} ${gapTexts[state]}${why}.`,
+      what: `${count} ${count === 1 ? 'number' : 'numbers'} ${gapKinds[state].text}${why}.`,
       numbers: { count, oldest, examples: group.map((one) => one.from) },
       values: { number: from },
       partOf: chain === undefined ? undefined : { rows: chainRows, id: chain },

@@ -54,17 +54,16 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
     ...(isErrorCode(code) && { code }),
     what: `${words[state] ?? 'Fails again and again'}: ${title}${reason === undefined || reason === title ? '' : ` (${reason})`}`,
     where: { kind: 'transfers', id: state === 'parked' ? 'parked' : place },
-    since: sinceOf(group),
-    asOf: at,
+    ...groupFacts(group, at),
     values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }) },
-    holds: (transfer) => group.includes(transfer),
   }
 }
 
-/** Of those that were asked; if none, when the first run began. */
-function sinceOf(group: readonly TransferFacts[]): number {
+/** Since: of those that were asked; if none, when the first run began. */
+function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
-  return Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))
+  const since = Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))
+  return { since, asOf: at, holds: (transfer) => group.includes(transfer) }
 }
 
 function isSlow({ state, inStateSince }: TransferFacts, at: number): boolean {
@@ -78,9 +77,7 @@ function explainSlow(group: readonly [TransferFacts, ...TransferFacts[]], at: nu
     row: 'TRANSFERS_SLOW',
     what: `To ${targetChain}, in the state ${state} for long${failure === undefined ? '' : `: ${failure}`}`,
     where: { kind: 'transfers', id: `${state}:${targetChain}` },
-    since: sinceOf(group),
-    asOf: at,
-    holds: (transfer) => group.includes(transfer),
+    ...groupFacts(group, at),
   }
 }
 

@@ -34,54 +34,33 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>
 function explainTemporal({ temporal, spies }: Facts): Finding[] {
   const error = errorOf(temporal)
   if (!error) return []
-  const kept = spies.reduce((sum, spy) => sum + spy.kept, 0)
-  const what = `${error.title} ${error.about}`
-  return [
-    {
-      row: 'TEMPORAL_UNAVAILABLE',
-      code: error.code,
-      what,
-      where: { kind: 'temporal', id: 'temporal' },
-      asOf: temporal.asOf,
-      numbers: { count: kept },
-    },
-  ]
+  const { code, title, about } = error
+  const where = { kind: 'temporal', id: 'temporal' } as const
+  const numbers = { count: spies.reduce((sum, spy) => sum + spy.kept, 0) }
+  return [{ row: 'TEMPORAL_UNAVAILABLE', code, what: `${title} ${about}`, where, asOf: temporal.asOf, numbers }]
 }
 
 function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[] {
   if (errorOf(temporal)) return []
-  const chains = [...chainWorkers].flatMap(([chain, served]): Finding[] => {
-    const why = notServed(served)
-    if (why === undefined) return []
+  const chains = [...chainWorkers].flatMap(([chain, served]) => {
     const holds = (transfer: TransferFacts) => goesOn(transfer) && transfer.targetChain === chain
-    const what = `No process serves the queue chain:${chain}: ${why}.`
-    return [
-      {
-        row: 'CHAIN_WITHOUT_WORKER',
-        ...pollsOf(served, at),
-        what,
-        where: { kind: 'worker', id: `chain:${chain}` },
-        values: { chain },
-        holds,
-      },
-    ]
+    return explainQueue(`chain:${chain}`, served, at, { row: 'CHAIN_WITHOUT_WORKER', values: { chain }, holds })
   })
-  const why = notServed(ledger)
-  if (why === undefined) return chains
-  const what = `No process serves the queue ledger: ${why}.`
-  return [...chains, { row: 'LEDGER_WITHOUT_WORKER', ...pollsOf(ledger, at), what, where: { kind: 'worker', id: 'ledger' }, holds: goesOn }]
+  return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', holds: goesOn })]
 }
 
 /** Answers count before pollers: Temporal lists killed ones for a while. */
-function notServed({ queue, asked, answered }: ServedFacts): string | undefined {
-  if (answered > 0) return undefined
-  if (asked > 0) return `none of the ${asked} workflows that were asked answers`
-  const state = valueOf(queue)
-  return state && !state.isPolled ? 'no process polls it' : undefined
-}
-
-function pollsOf({ queue }: ServedFacts, at: number): Pick<Finding, 'since' | 'asOf'> {
-  return { since: valueOf(queue)?.polledAt, asOf: queue.asOf || at }
+function explainQueue(
+  id: string,
+  { queue, asked, answered }: ServedFacts,
+  at: number,
+  of: Pick<Finding, 'row' | 'values' | 'holds'>,
+): Finding[] {
+  const { isPolled = true, polledAt } = valueOf(queue) ?? {}
+  if (answered > 0 || (asked === 0 && isPolled)) return []
+  const why = asked > 0 ? `none of the ${asked} workflows that were asked answers` : 'no process polls it'
+  const what = `No process serves the queue ${id}: ${why}.`
+  return [{ ...of, what, where: { kind: 'worker', id }, since: polledAt, asOf: queue.asOf || at }]
 }
 
 function explainHalts({ settings }: Facts): Finding[] {

@@ -1,5 +1,6 @@
 import { type CauseCode, causeCatalogue } from '../../domain/catalogue/catalogue.ts'
 import { type Cause, type CauseValues, commandsOf } from '../../domain/catalogue/cause.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import { printable } from '../../domain/text/printable.ts'
 import type { TransferFacts } from './facts.ts'
 
@@ -31,14 +32,8 @@ interface Numbers {
 
 /** Drops findings that follow from others, and adds their numbers to those. */
 export function joined(findings: readonly Finding[]): Finding[] {
-  const kept = findings.map((finding) => ({ ...finding, causedBy: reasonOf(finding, findings) }))
-  const roots = kept.filter(({ causedBy }) => causedBy === undefined)
-  return roots.map(({ causedBy: _, ...root }) => {
-    const numbers = kept
-      .filter(({ causedBy }) => causedBy?.row === root.row && causedBy.where.id === root.where.id)
-      .flatMap((one) => one.numbers ?? [])
-    return numbers.length === 0 ? root : { ...root, numbers: sum([...(root.numbers ? [root.numbers] : []), ...numbers]) }
-  })
+  const byRoot = groupBy(findings, (finding) => reasonOf(finding, findings) ?? finding)
+  return [...byRoot].map(([root, group]) => ({ ...root, numbers: sum(group.flatMap(({ numbers }) => numbers ?? [])) }))
 }
 
 function reasonOf({ partOf }: Finding, findings: readonly Finding[]): Finding | undefined {
@@ -49,13 +44,13 @@ function sum(all: readonly Numbers[]): Numbers {
   const oldest = all.flatMap((one) => one.oldest ?? [])
   return {
     count: all.reduce((total, { count }) => total + count, 0),
-    ...(oldest.length > 0 && { oldest: Math.min(...oldest) }),
+    oldest: oldest.length > 0 ? Math.min(...oldest) : undefined,
     examples: all.flatMap(({ examples = [] }) => examples),
   }
 }
 
 /** Makes texts of strangers printable. */
-export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
+function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
   const { row, code = row, what, where, since, asOf, values, holds, numbers } = finding
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
   const examples = [...held.map(({ workflowId }) => workflowId), ...(numbers?.examples ?? [])].slice(0, mostExamples).map(printable)

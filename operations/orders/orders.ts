@@ -1,11 +1,114 @@
 import { laneOrders } from './lane.ts'
-import { localOrders } from './local.ts'
 import { notificationOrders } from './notifications.ts'
 import { paymentOrders } from './payments.ts'
 import { settingsCommands } from './settings.ts'
-import type { OrderSpec } from './spec.ts'
+import { field, type OrderSpec } from './spec.ts'
 import { streamOrders } from './stream.ts'
-import { transferOrders } from './transfer.ts'
+import { transferOrderLevel, type TransferOrderName, transferOrderTexts } from './transfer-text.ts'
+import { optional, values } from './values.ts'
+
+const someId = '6d1b4c0c5f0a3e21'
+
+/** Command and route select transfers in their own ways. */
+function transferOrder(name: TransferOrderName, ...examples: readonly string[]): OrderSpec {
+  const { summary, details } = transferOrderTexts[name]
+  return {
+    level: transferOrderLevel,
+    route: `/v1/transfers/:id/${name}`,
+    ...{ summary, details },
+    notes: 'Without an id at least one option has to select. Before more than one is ordered it asks; a script gives --yes.',
+    examples: [...examples, `portage transfer ${name} --state parked --target bsc --older-than 1h --dry-run --reason "a test"`],
+    reason: 'required',
+  }
+}
+
+const transferOrders = {
+  'transfer submit': {
+    level: 'write',
+    route: '/v1/transfers',
+    summary: 'Submit a signed VAA, the place of one that the guardian APIs have, or the place of a native transfer',
+    details: 'Needs a running API.',
+    examples: [
+      'portage transfer submit AQAAAAABAA…',
+      'portage transfer submit - < vaa.base64',
+      'portage transfer submit - --priority 1 --deadline 90 < vaa.base64',
+      'portage transfer submit --native ethereum:avalanche:17',
+      `portage transfer submit --chain ethereum --sequence 269170 \\
+    --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`,
+    ],
+  },
+  'transfer retry': transferOrder(
+    'retry',
+    `portage transfer retry ${someId} --reason "the node is back"`,
+    'portage transfer retry --state waiting --code LANE_NONE --yes --reason "the lane has funds"',
+  ),
+  'transfer cancel': transferOrder('cancel', `portage transfer cancel ${someId} --reason "recipient asked for it"`),
+  'transfer expedite': transferOrder('expedite', `portage transfer expedite ${someId} --reason "the recipient waits"`),
+} satisfies Record<string, OrderSpec>
+
+const keys = 'The key file is on this machine alone.'
+
+/** Their command and route have steps of their own, or they have no route. */
+const localOrders = {
+  'audit run': {
+    level: 'write',
+    route: '/v1/audits',
+    summary: 'Audit delivered transfers now, in addition to the schedule',
+    details: 'Waits for the result. Ends with 1 if a delivery was undone.',
+    notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
+    examples: ['portage audit run --chain ethereum --hours 48'],
+    fields: {
+      chain: field('--chain <name>', optional(values.text), 'only this target chain'),
+      hours: field('--hours <number>', optional(values.hours), 'how far back to read (default: audit.hours of the config)'),
+    },
+    reason: 'optional',
+  },
+  'deploy promote': {
+    level: 'admin',
+    onlyCommand: 'A deployment runs it where the new version is installed.',
+    summary: 'Send new work to a version; lanes and streams continue with it at their next task',
+    details: 'Rolling back is the same, with the version before.',
+    notes: `Refused where no worker of the version has polled yet, or a queue of the current version has none of it: start its workers first, of all roles.
+The same with Temporal's own tool:
+  temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,
+    examples: ['portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"', 'portage deploy promote 2.4.1 --reason "release 2.4.1"'],
+  },
+  'token create': {
+    level: 'admin',
+    onlyCommand: keys,
+    summary: 'Make a token and print it, this once',
+    details: 'The history of every order has the name of its token.',
+    examples: [
+      'portage token create --name alice --level admin',
+      'portage token create --name bsc-desk --level sign --chain bsc --expires 30d',
+      'export PORTAGE_TOKEN=$(portage token create --name ci --level write --expires 2h | tail -n 1)',
+    ],
+  },
+  'token revoke': {
+    level: 'admin',
+    route: '/v1/settings',
+    summary: 'Refuse a token from now on',
+    details: 'Every process knows within some two seconds.',
+    examples: [
+      'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
+      'portage token revoke --stolen found.txt --reason "seen in a chat"',
+    ],
+    reason: 'required',
+  },
+  'token rotate-key': {
+    level: 'admin',
+    onlyCommand: keys,
+    summary: 'Make a new key, which signs from now on',
+    details: 'Older keys verify the tokens that they signed until they are removed.',
+    examples: ['portage token rotate-key'],
+  },
+  'token remove-key': {
+    level: 'admin',
+    onlyCommand: keys,
+    summary: 'Remove a key that no longer signs: every token that it signed is refused from now on',
+    examples: ['portage token remove-key kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
+  },
+} satisfies Record<string, OrderSpec>
 
 /** By command. Levels: write for transfers, sign for keys, admin for everything and tokens (docs/operate/access.md). */
 export const orders = {

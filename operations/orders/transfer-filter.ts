@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { lanesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
-import { agePattern, parseAge } from '../../domain/text/age.ts'
 import { type ChainName, transferStates } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { lanesOfFilter } from '../../temporal/client/lanes/lanes.ts'
@@ -10,19 +9,9 @@ import { transfersOfNonce } from '../../temporal/client/lanes/nonce-lookup.ts'
 import type { TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
 import { field, type Given, invalid } from './spec.ts'
 import { findLane } from './subjects.ts'
-import { nameSchema, oneOf, optional, type Value, values } from './values.ts'
+import { oneOf, optional, type Value, values } from './values.ts'
 
 const states = z.enum(transferStates)
-const chainName: Value<ChainName> = { kind: 'chainName', schema: nameSchema }
-/** ms; a text in requests. */
-const age: Value<number> = {
-  kind: 'age',
-  schema: z
-    .string()
-    .regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')
-    .transform((text) => parseAge(text) ?? 0),
-}
-const time: Value<number> = { kind: 'time', schema: z.iso.datetime({ offset: true }).transform((iso) => Date.parse(iso)) }
 const lane: Value<string> = {
   kind: 'text',
   schema: z
@@ -56,16 +45,13 @@ export const filterFields = {
   ),
   code: field(
     '--code <code>',
-    optional({
-      kind: 'code',
-      schema: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/reference/errors.md'),
-    }),
+    optional(values.code),
     'only those with this code (docs/reference/errors.md): why they wait, are parked or were refused',
   ),
-  bridge: field('--bridge <name>', optional(chainName), 'only over this bridge'),
-  chain: field('--chain <name>', optional(chainName), 'only transfers from or to this chain'),
-  sourceChain: field('--source <chain>', optional(chainName), 'only from this chain'),
-  targetChain: field('--target <chain>', optional(chainName), 'only to this chain'),
+  bridge: field('--bridge <name>', optional(values.chainName), 'only over this bridge'),
+  chain: field('--chain <name>', optional(values.chainName), 'only transfers from or to this chain'),
+  sourceChain: field('--source <chain>', optional(values.chainName), 'only from this chain'),
+  targetChain: field('--target <chain>', optional(values.chainName), 'only to this chain'),
   lane: field('--lane <lane>', optional(lane), 'only of this lane, by id or address'),
   sender: field('--sender <address>', optional(values.address), 'only of the lanes with this address, on whatever chain'),
   nonce: field(
@@ -74,12 +60,12 @@ export const filterFields = {
     'only of this nonce of the lane, which must be given, too',
   ),
   txHash: field('--tx <hash>', optional(values.hash), 'only deliveries by this transaction, alone or in a batch, once it is in a block'),
-  startedBefore: field('--started-before <time>', optional(time), 'only those that began before this time: 2026-11-22T17:00:00Z'),
-  startedAfter: field('--started-after <time>', optional(time), 'only those that began after this time'),
-  olderThan: field('--older-than <age>', optional(age), 'only those that began longer ago: 90s, 15m, 3h, 2d'),
-  newerThan: field('--newer-than <age>', optional(age), 'only those that began since'),
-  youngerThan: field('--younger-than <age>', optional(age), 'the same as --newer-than'),
-  blocked: field('--blocked <age>', optional(age), 'only those that are open for longer than this'),
+  startedBefore: field('--started-before <time>', optional(values.time), 'only those that began before this time: 2026-11-22T17:00:00Z'),
+  startedAfter: field('--started-after <time>', optional(values.time), 'only those that began after this time'),
+  olderThan: field('--older-than <age>', optional(values.age), 'only those that began longer ago: 90s, 15m, 3h, 2d'),
+  newerThan: field('--newer-than <age>', optional(values.age), 'only those that began since'),
+  youngerThan: field('--younger-than <age>', optional(values.age), 'the same as --newer-than'),
+  blocked: field('--blocked <age>', optional(values.age), 'only those that are open for longer than this'),
 }
 
 export type TransferSelection = Partial<Given<typeof filterFields>>

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { FeeScope } from '../../domain/fees/policy.ts'
+import { agePattern, parseAge } from '../../domain/text/age.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
 /** As requests have it, and its parser on a command line. */
 export interface Value<Type = unknown> {
   /** Parsed by `cli/arguments/options.ts`, but `flag`, `choice` and `orders`. */
-  readonly kind: keyof typeof schemas | 'age' | 'chainName' | 'choice' | 'code' | 'orders' | 'time' | 'within'
+  readonly kind: keyof typeof schemas | 'choice' | 'orders' | 'within'
   readonly schema: z.ZodType<Type>
   readonly choices?: readonly string[]
   readonly repeats?: true
@@ -57,8 +58,16 @@ const schemas = {
     .toLowerCase(),
   /** ms since the epoch; ISO 8601 in UTC in a request. */
   pastTime: z.iso.datetime().transform((iso) => Date.parse(iso)),
+  time: z.iso.datetime({ offset: true }).transform((iso) => Date.parse(iso)),
+  /** ms; a text in a request. */
+  age: z
+    .string()
+    .regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')
+    .transform((text) => parseAge(text) ?? 0),
+  code: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/reference/errors.md'),
+  chainName: nameSchema,
   feeScope: feeScopeSchema,
-  text: z.string().min(1).max(300),
+  text: textSchema,
   flag: z.boolean(),
 }
 
