@@ -77,13 +77,10 @@ function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string
 }
 
 /** Names that every line has. */
-const taken = ['level', 'time', 'message'] as const
+const taken: ReadonlySet<string> = new Set(['level', 'time', 'message'])
 
 function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> {
-  if (!taken.some((name) => name in fields)) return fields
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [(taken as readonly string[]).includes(name) ? `${name}_` : name, value]),
-  )
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [taken.has(name) ? `${name}_` : name, value]))
 }
 
 function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {

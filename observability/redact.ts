@@ -53,8 +53,8 @@ function endOfUrl(url: string): number {
 }
 
 /** Log fields without secrets as plain JSON: bigints as decimal strings, errors with code, message and cause. */
-export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, 0)]))
+export function redactFields(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, depth)]))
 }
 
 function redactValue(name: string, value: unknown, depth: number): unknown {
@@ -70,13 +70,9 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
   if (value instanceof URL) return redactUrl(value.href)
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
   if (Array.isArray(value)) return value.map((item) => redactValue(name, item, depth + 1))
-  if (value instanceof Map) return redactObject(Object.fromEntries(value) as Record<string, unknown>, depth)
+  if (value instanceof Map) return redactFields(Object.fromEntries(value) as Record<string, unknown>, depth + 1)
   if (value instanceof Set) return redactValue(name, [...value], depth)
-  return redactObject(value as Record<string, unknown>, depth)
-}
-
-function redactObject(object: Record<string, unknown>, depth: number): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, redactValue(name, value, depth + 1)]))
+  return redactFields(value as Record<string, unknown>, depth + 1)
 }
 
 function describeError(error: Error, depth: number): Record<string, unknown> {

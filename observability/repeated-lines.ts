@@ -46,28 +46,23 @@ export class RepeatedLines {
     }
     this.#write(line)
     if (this.#kinds.size >= mostKinds) return
-    this.#kinds.set(key, { count: 0, latest: line, since: Date.now(), waitMs: firstMs })
-    this.#lookLater(key, firstMs)
+    const first = { count: 0, latest: line, since: Date.now(), waitMs: firstMs }
+    this.#kinds.set(key, first)
+    this.#lookLater(key, first)
   }
 
   flush(): void {
     for (const kind of this.#kinds.values()) this.#tell(kind)
   }
 
-  #lookLater(key: string, ms: number): void {
-    setTimeout(() => this.#look(key), ms).unref()
-  }
-
-  #look(key: string): void {
-    const kind = this.#kinds.get(key)
-    if (!kind) return
-    if (kind.count === 0) {
-      this.#kinds.delete(key)
-      return
+  #lookLater(key: string, kind: Kind): void {
+    const look = () => {
+      if (kind.count === 0) return void this.#kinds.delete(key)
+      this.#tell(kind)
+      kind.waitMs = Math.min(2 * kind.waitMs, longestMs)
+      this.#lookLater(key, kind)
     }
-    this.#tell(kind)
-    kind.waitMs = Math.min(2 * kind.waitMs, longestMs)
-    this.#lookLater(key, kind.waitMs)
+    setTimeout(look, kind.waitMs).unref()
   }
 
   #tell(kind: Kind): void {

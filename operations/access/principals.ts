@@ -2,11 +2,12 @@ import { type AccessLevel, covers, type OrderSubject, type Principal, reaches } 
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'
 import type { KeyRing } from './keys.ts'
-import { type Audience, verifyToken } from './tokens.ts'
+import { verifyToken } from './tokens.ts'
 
 export interface TokenCheck {
   readonly ring: KeyRing
-  readonly audience: Audience
+  /** A Temporal namespace. */
+  readonly audience: string
   /** Undefined: not read yet. */
   readonly tokens: () => readonly IssuedToken[] | undefined
 }

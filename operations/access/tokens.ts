@@ -29,13 +29,10 @@ const claimsSchema = z.object({
   lanes: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
 })
 
-/** A Temporal namespace. */
-export type Audience = string
-
 export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
 
 /** The text is stored nowhere. Throws INPUT_INVALID for an invalid name. */
-export async function signToken(key: AccessKey, audience: Audience, request: TokenRequest, now = Date.now()) {
+export async function signToken(key: AccessKey, audience: string, request: TokenRequest, now = Date.now()) {
   const name = principalName.safeParse(request.name)
   if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })
   const { chains, lanes, level, expiresAt } = request
@@ -57,7 +54,7 @@ export async function signToken(key: AccessKey, audience: Audience, request: Tok
 }
 
 /** Reads no claim before the EdDSA signature; bounds lifetimes. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
-export async function verifyToken(keys: readonly PublicKey[], audience: Audience, token: string): Promise<Principal> {
+export async function verifyToken(keys: readonly PublicKey[], audience: string, token: string): Promise<Principal> {
   try {
     if (token.length > longestToken) throw new Error('too long')
     const { payload, protectedHeader } = await jwtVerify(
@@ -81,6 +78,6 @@ export async function verifyToken(keys: readonly PublicKey[], audience: Audience
   }
 }
 
-function audienceOf(deployment: Audience): string {
+function audienceOf(deployment: string): string {
   return `portage/${deployment}`
 }

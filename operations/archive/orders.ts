@@ -19,16 +19,7 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
 /** SHA-256 of the line before (first: of `portage:<day>`), so that no change or removal is unseen. */
 type Chained = OrderRecord & { readonly previous: string }
 
-export interface OrderExport {
-  readonly found: number
-  readonly added: number
-  /** Subjects that may have lost orders since the last export, or are unread: some names, then a number. */
-  readonly maybeIncomplete: readonly string[]
-  /** Subjects with malformed orders, or whose day is full. */
-  readonly skipped: readonly string[]
-  /** SHA-256 of each written day's last line. Kept elsewhere, they prove that nothing was cut off. */
-  readonly heads: Readonly<Record<string, string>>
-}
+export type OrderExport = Awaited<ReturnType<typeof exportOrders>>
 
 /** Characters, of a subject that strangers can start: twice the longest transaction. */
 const longestOrder = 500_000
@@ -38,12 +29,13 @@ const mostNamed = 20
 const progressName = 'orders/progress.json'
 
 /** Appends missing orders. Throws ARCHIVE_*. @param through ms since the epoch; undefined: some were not looked for */
-export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined): Promise<OrderExport> {
+export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
+  /** SHA-256 of each written day's last line. Kept elsewhere, they prove that nothing was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -51,11 +43,8 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     await updateText(store, nameOf(day), (text) => {
       const lines = linesOf(text)
       const known = new Set(lines.map((line) => keyOf(parsedLine(line, nameOf(day)) as Chained)))
-      missing = withRoom(
-        ofDay.filter((record) => !known.has(keyOf(record))),
-        text?.length ?? 0,
-        skipped,
-      )
+      const unknown = ofDay.filter((record) => !known.has(keyOf(record)))
+      missing = withRoom(unknown, text?.length ?? 0, skipped)
       if (missing.length === 0) return undefined
       for (const record of missing) lines.push(JSON.stringify({ ...record, previous: hashOf(lines.at(-1), day) } satisfies Chained))
       heads[day] = hashOf(lines.at(-1), day)
@@ -68,7 +57,14 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
-  return { found: records.length, added, maybeIncomplete: named(maybeIncomplete), skipped: named([...skipped]), heads }
+  return {
+    ...{ found: records.length, added },
+    /** Subjects that may have lost orders since the last export, or are unread: some names, then a number. */
+    maybeIncomplete: named(maybeIncomplete),
+    /** Subjects with malformed orders, or whose day is full. */
+    skipped: named([...skipped]),
+    heads,
+  }
 }
 
 /** Anybody with access to Temporal can start these. */

@@ -18,29 +18,8 @@ const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
 
-/** How much of Temporal's retention has passed since the archive's end. */
-export interface Freshness {
-  /** ISO 8601; absent: nothing is archived. */
-  readonly through: string | undefined
-  readonly behindHours: number
-  readonly retentionHours: number
-  /** `late`: half of the retention has passed. `losing`: nine tenths; transfers may soon be lost. */
-  readonly state: 'fresh' | 'late' | 'losing'
-}
-
-export interface ArchivePass {
-  /** ISO 8601: every run that closed before is archived. */
-  readonly through?: string | undefined
-  /** ISO 8601. */
-  readonly from: string
-  /** `through` stays, as the pass began after it. */
-  readonly leftOut?: true
-  readonly found: number
-  readonly added: number
-  /** Mostly a key is missing. Their lines have no outcome. */
-  readonly unreadable: number
-  readonly orders: readonly KeptOrders[]
-}
+export type Freshness = ReturnType<typeof freshnessOf>
+export type ArchivePass = Awaited<ReturnType<typeof archiveTransfers>>
 
 interface PassOptions {
   /** ms since the epoch. Default: an hour before the last pass's end or `ordersThrough`. */
@@ -58,11 +37,7 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
 }
 
 /** Adds missing lines; the next pass continues a failed one. Throws ARCHIVE_*, TEMPORAL_UNAVAILABLE and the like. */
-export async function archiveTransfers(
-  client: TemporalClient,
-  store: ArchiveStore,
-  { since, ordersThrough, oldest, now }: PassOptions,
-): Promise<ArchivePass> {
+export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
@@ -83,13 +58,15 @@ export async function archiveTransfers(
     // An earlier pass may have come further.
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
-  const archived = await readProgress(store)
   return {
     from: isoOf(from),
-    through: archived === undefined ? undefined : isoOf(archived),
-    ...(leftOut && { leftOut }),
+    /** Every run that closed before is archived. */
+    through: isoOf(await readProgress(store)),
+    /** `through` stays, as the pass began after it. */
+    leftOut: leftOut || undefined,
     found,
     added,
+    /** Mostly a key is missing. Their lines have no outcome. */
     unreadable,
     orders,
   }
@@ -117,16 +94,14 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   return { records: [...archived, ...added], added: added.length, unreadable: records.filter(isUnreadable).length }
 }
 
-/** @param through undefined: nothing is archived; the oldest run may be near its end */
-export function freshnessOf(through: number | undefined, retentionHours: number, now: number): Freshness {
+/** How much of the retention has passed since the archive's end. @param through undefined: nothing is archived */
+export function freshnessOf(through: number | undefined, retentionHours: number, now: number) {
+  // The oldest run may be near its end.
   const behindHours = through === undefined ? retentionHours : Math.max(0, now - through) / hourMs
   const share = behindHours / retentionHours
-  return {
-    through: through === undefined ? undefined : isoOf(through),
-    behindHours: Math.round(behindHours * 100) / 100,
-    retentionHours,
-    state: share >= 0.9 ? 'losing' : share >= 0.5 ? 'late' : 'fresh',
-  }
+  /** `late`: half of the retention has passed. `losing`: nine tenths; transfers may soon be lost. */
+  const state = share >= 0.9 ? 'losing' : share >= 0.5 ? 'late' : 'fresh'
+  return { through: isoOf(through), behindHours: Math.round(behindHours * 100) / 100, retentionHours, state } as const
 }
 
 function ordersOf({ id, orders = [] }: TransferRecord): KeptOrders[] {
@@ -144,6 +119,6 @@ function sliceOf(ms: number): number {
   return ms - (ms % sliceMs)
 }
 
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString()
+function isoOf<Time extends number | undefined>(ms: Time) {
+  return (ms === undefined ? undefined : new Date(ms).toISOString()) as Time extends number ? string : undefined
 }

@@ -8,7 +8,6 @@ export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
 /** ms, unless the config has another limit. */
 const usualFinalityStalledMs = 3_600_000
 
-/** The findings about chains and their nodes. */
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
   return chains.flatMap((chain): Finding[] => {
     const { chain: name, nodes } = chain
@@ -60,10 +59,8 @@ function explainStall(
 
 function explainNodes({ chain, nodes }: ChainFacts): Finding[] {
   const voters = votersOf(nodes)
-  const reached = comparedHeight(
-    voters.map(({ head }) => valueOf(head)?.height),
-    voters.length,
-  )
+  const heights = voters.map(({ head }) => valueOf(head)?.height)
+  const reached = comparedHeight(heights, voters.length)
   return nodes.flatMap(({ node, head }): Finding[] => {
     const of = { where: { kind: 'node', id: `${chain}/${node}` } as const, asOf: head?.asOf ?? 0, values: { chain, node } }
     const error = errorOf(head)

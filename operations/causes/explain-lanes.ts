@@ -16,7 +16,6 @@ const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-/** The findings about lanes of the config. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, config: Pick<Config, 'chains'>): Finding[] {
   const { at, lanes, chains } = facts
   const configured = lanesOf(config)

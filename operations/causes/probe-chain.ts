@@ -30,10 +30,8 @@ async function probeChain(
   changes: readonly NodeChange[],
   environment: Environment,
 ): Promise<ChainFacts> {
-  const asked = nodesToAsk(chain, changes, nodeVariables(chain, environment)).map((node) => ({
-    ...node,
-    reader: readerOf(name, chain, node),
-  }))
+  const wanted = nodesToAsk(chain, changes, nodeVariables(chain, environment))
+  const asked = wanted.map((node) => ({ ...node, reader: readerOf(name, chain, node) }))
   try {
     const nodes = await Promise.all(
       asked.map(async ({ url: _, reader, ...facts }): Promise<NodeFacts> => {
@@ -42,8 +40,8 @@ async function probeChain(
       }),
     )
     const minutes = chain.finality.kind === 'tag' ? chain.finality.stalledAfterMinutes : undefined
-    const best = bestOf(nodes)
-    const reader = best === undefined ? undefined : asked[best]?.reader
+    const heights = nodes.map(({ head }) => valueOf(head)?.height ?? -1)
+    const reader = asked[heights.indexOf(Math.max(0, ...heights))]?.reader
     const found = reader && (await read(limits.nodeMs, () => readState(reader, chain)))
     return {
       ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: new Map() },
@@ -93,12 +91,6 @@ async function headOf(reader: ConfiguredChain | undefined): Promise<NodeHead | u
   if (!head) return undefined
   const { height, timestamp, baseFee } = head.latest
   return { height, at: timestamp * 1_000, finalized: head.finalized, ...(baseFee !== undefined && { baseFee }) }
-}
-
-function bestOf(nodes: readonly NodeFacts[]): number | undefined {
-  const heights = nodes.map(({ head }) => valueOf(head)?.height ?? -1)
-  const highest = Math.max(...heights)
-  return highest < 0 ? undefined : heights.indexOf(highest)
 }
 
 async function readState(reader: ConfiguredChain, { finality, lanes }: ChainConfig): Promise<Pick<ChainFacts, 'balances' | 'finalAt'>> {

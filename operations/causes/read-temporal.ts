@@ -11,7 +11,6 @@ import { notificationQueue } from '../../temporal/contracts/notifier.ts'
 import { readFailing, readLanes, readReceivers, readStreams } from './read-ledgers.ts'
 import { readTransfers, type TransfersRead } from './read-transfers.ts'
 
-/** The facts that Temporal and the workers behind it have. */
 export type TemporalFacts = Omit<Facts, 'at' | 'chains' | 'spies'>
 
 const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map() }
@@ -61,17 +60,13 @@ export async function readTemporal(
     Promise.all(Object.keys(config.chains).map(async (chain) => [chain, await queue(chainQueue(chain), 'workflow')] as const)),
   ])
   const { served, ...found } = valueOf(transfers) ?? nothing
+  const ofStreams = (valueOf(streams) ?? []).map(({ state }) => state)
+  const ofLedgers = [known, ...lanes.map((one) => one.ledger), ...ofStreams, ...receivers.map(({ notifier }) => notifier)]
   const parts = { 'the streams': streams, 'the transfers': transfers, 'the workflows of the queue ledger': failing }
   return {
     temporal: { asOf: known.asOf, value: true },
     settings: known,
-    ledger: {
-      queue: ledger,
-      ...answersOf([
-        ...[known, ...lanes.map((one) => one.ledger), ...(valueOf(streams) ?? []).map(({ state }) => state)],
-        ...receivers.map(({ notifier }) => notifier),
-      ]),
-    },
+    ledger: { queue: ledger, ...answersOf(ofLedgers) },
     chainWorkers: new Map(queues.map(([chain, polled]) => [chain, { queue: polled, ...(served.get(chain) ?? nobody) }])),
     lanes,
     streams: valueOf(streams) ?? [],

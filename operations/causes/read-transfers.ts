@@ -57,13 +57,9 @@ function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   return inTurn.slice(0, most.asked).map(({ transfer }) => transfer)
 }
 
-interface Asked {
-  readonly transfer: TransferFacts
-  readonly isAnswered: boolean
-  readonly failing?: FailingWorkflow | undefined
-}
+type Asked = Awaited<ReturnType<typeof ask>>
 
-async function ask(client: TemporalClient, transfer: OpenTransfer): Promise<Asked> {
+async function ask(client: TemporalClient, transfer: OpenTransfer) {
   const { workflowId, runId } = transfer
   const [status, work] = await Promise.all([
     statusOf(client, { id: workflowId, runId, running: true }, most.askMs).catch(() => undefined),
@@ -72,11 +68,15 @@ async function ask(client: TemporalClient, transfer: OpenTransfer): Promise<Aske
   const code = status?.code ?? work?.activity?.code ?? transfer.code
   const failure = status?.reason ?? work?.activity?.message
   const inStateSince = status?.timeline.findLast(({ state: then }, index, all) => all[index - 1]?.state !== then)?.at
-  return {
-    transfer: { ...transfer, state: status?.state ?? transfer.state, lane: status?.lane ?? transfer.lane, code, failure, inStateSince },
-    isAnswered: status !== undefined,
-    failing: failingOf(workflowId, work),
+  const facts: TransferFacts = {
+    ...transfer,
+    state: status?.state ?? transfer.state,
+    lane: status?.lane ?? transfer.lane,
+    code,
+    failure,
+    inStateSince,
   }
+  return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
 /** A failing task proves nothing about the workers of its chain. */

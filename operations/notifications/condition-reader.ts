@@ -90,14 +90,14 @@ async function parkedConditions(
 ): Promise<readonly Condition[]> {
   const parked = await listParked(client, filter, Math.min(mostParked, notifierLimits.holding))
   const keyOf = ({ runId }: NotifiedTransfer) => `parked/${runId}`
-  const known = parked.filter((one) => Object.hasOwn(holding, keyOf(one)))
-  const fresh = parked.filter((one) => !Object.hasOwn(holding, keyOf(one))).slice(0, askedAtOnce)
-  const reasons = await Promise.all(fresh.map((one) => reasonOf(client, one)))
-  const condition = (one: NotifiedTransfer, why: Readonly<Record<string, string | undefined>> = {}): Condition => {
+  const isKnown = (one: NotifiedTransfer) => Object.hasOwn(holding, keyOf(one))
+  const fresh = parked.filter((one) => !isKnown(one)).slice(0, askedAtOnce)
+  const reasons = new Map(await Promise.all(fresh.map(async (one) => [one, await reasonOf(client, one)] as const)))
+  const shown = [...parked.filter(isKnown), ...fresh]
+  return shown.map((one): Condition => {
     const { kind: _, id, runId: __, closedAt: ___, at: ____, ...facts } = one
-    return { key: keyOf(one), type: 'transfer.parked', about: {}, data: transferData(id, { ...facts, ...why }) }
-  }
-  return [...known.map((one) => condition(one)), ...fresh.map((one, index) => condition(one, reasons[index]))]
+    return { key: keyOf(one), type: 'transfer.parked', about: {}, data: transferData(id, { ...facts, ...reasons.get(one) }) }
+  })
 }
 
 async function reasonOf(client: TemporalClient, { id, runId }: NotifiedTransfer): Promise<Readonly<Record<string, string | undefined>>> {

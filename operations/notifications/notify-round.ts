@@ -211,22 +211,15 @@ export class NotifyRound {
   /** Only runs that Portage wrote. Others are logged, and not read again. */
   async #proved(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
     const { client, isSealed, logger } = this.#deps
-    const proofs = await proofsOf(
-      client,
-      found.map(({ row }) => row),
-      isSealed,
-    )
+    const rows = found.map(({ row }) => row)
+    const proofs = await proofsOf(client, rows, isSealed)
     return found.flatMap(({ run, row }, index) => {
       const proof = proofs[index]
       if (proof) return [{ run, row, notification: transferNotification(row, proof) }]
       this.#notified.add(run, row.closedAt)
       const { kind, id: transfer, runId } = row
-      logger.warn('a run that Portage did not write claims to be a delivery or a reversal; no receiver is notified of it', {
-        code: 'RUN_FOREIGN',
-        kind,
-        transfer,
-        runId,
-      })
+      const facts = { code: 'RUN_FOREIGN', kind, transfer, runId } as const
+      logger.warn('a run that Portage did not write claims to be a delivery or a reversal; no receiver is notified of it', facts)
       return []
     })
   }

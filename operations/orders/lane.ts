@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { aboutLane } from '../../config/chains.ts'
 import { type LedgerOrder, orderOfLane, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
 import type { LaneMode } from '../../temporal/contracts/lane.ts'
-import { field, type Fields, type Given, type OrderSpec, type OrderText } from './spec.ts'
+import { type AskedOrder, field, type Fields, type Given, type OrderSpec, type OrderText } from './spec.ts'
 import { findLane } from './subjects.ts'
 import { confirmation, optional, values, within } from './values.ts'
 
@@ -32,12 +32,7 @@ function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonl
   }
 }
 
-interface LedgerText<Of extends Fields> extends OrderText {
-  readonly fields?: Of
-  readonly ask: (given: Given<Of>) => LedgerOrder
-}
-
-function ledgerOrder<Of extends Fields>(name: string, { ask, ...text }: LedgerText<Of>): OrderSpec {
+function ledgerOrder<Of extends Fields>(name: string, { ask, ...text }: AskedOrder<Of, LedgerOrder>): OrderSpec {
   return {
     ...common,
     ...text,

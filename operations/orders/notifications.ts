@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { orderOfNotifier, testNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { assertReceiver } from '../notifications/receiver-report.ts'
-import { field, type Fields, type Given, type OrderSpec, type OrderText, type Unsigned } from './spec.ts'
+import { type AskedOrder, field, type Fields, type Given, type OrderSpec, type Unsigned } from './spec.ts'
 import { optional, values } from './values.ts'
 
 /** ms: longer than one delivery may take, shorter than proxies allow. */
@@ -9,9 +9,7 @@ const testMs = 25_000
 
 const common = { level: 'admin', subject: 'receiver', reason: 'required' } as const
 
-interface ReceiverText<Of extends Fields> extends OrderText {
-  readonly fields?: Of
-  readonly ask: (given: Given<Of>) => Unsigned<Parameters<typeof orderOfNotifier>[2]>
+interface ReceiverText<Of extends Fields> extends AskedOrder<Of, Unsigned<Parameters<typeof orderOfNotifier>[2]>> {
   readonly said: (given: Given<Of>) => string
 }
 

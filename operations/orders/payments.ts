@@ -40,7 +40,6 @@ const topUpFields = {
   amount: field('--amount <amount>', values.amount, 'how much: 0.05ETH'),
 }
 
-/** Orders that send the coins of a lane. */
 export const paymentOrders = {
   'lane send': {
     ...payment,

@@ -77,6 +77,12 @@ export interface OrderSpec extends OrderText {
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
+/** An order of which only the request differs. */
+export interface AskedOrder<Of extends Fields, Asked> extends OrderText {
+  readonly fields?: Of
+  readonly ask: (given: Given<Of>) => Asked
+}
+
 export function field<Type>(flag: string, value: Value<Type>, help: string): Field<Type> {
   return { ...value, flag, help }
 }

@@ -93,7 +93,6 @@ export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
   return { ...value, schema: value.schema.optional().default(usual as never) }
 }
 
-/** Must be given. */
 export const confirmation: Value<true> = { kind: 'flag', schema: z.literal(true) }
 
 /** A command line reads them from a file. */
