@@ -15,16 +15,14 @@ export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>
 
-type Options = Partial<
+export type ConfiguredChainOptions = Partial<
   Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>
 >
 
 /** A chain of the config, not connected. The caller closes it. `options` override the config. */
-export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: Options = {}) {
+export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: ConfiguredChainOptions = {}) {
   const { family, networkId, nodes, finality, blockTimeMs } = chain
   return chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, ...options })
 }
 
 export type ConfiguredChain = ReturnType<typeof createConfiguredChain>
-
-export type ConfiguredChainOptions = Options

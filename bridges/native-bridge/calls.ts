@@ -1,6 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
-import type { SharedCalls } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import {
   type CompletionArguments,
@@ -10,7 +9,6 @@ import {
   transferOfCompletion,
   writeMessage,
 } from './message.ts'
-import type { DecodeTransfer } from './decoded.ts'
 import { inTicks } from '../kit/contract-reader.ts'
 import { provedBy, unproved } from '../kit/verdict.ts'
 import { refusals } from './verify.ts'
@@ -47,30 +45,6 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   const columns = ([0, 1, 2, 3, 4] as const).map((column) => rows.map((row) => row[column]))
   const data = nativeBridgeAbi.encodeFunctionData('batchCompleteBridgeTransfer', columns)
   return { to: targetBridge.toLowerCase(), data, value: '0' }
-}
-
-export function createSharedCalls(decode: DecodeTransfer, largest: number): SharedCalls {
-  return {
-    largest,
-    groupOf(transfer) {
-      const { targetBridge: key, batch: most } = decode(transfer).route
-      return most === undefined ? undefined : { key, most }
-    },
-    async intent(transfers) {
-      const decoded = transfers.map(decode)
-      const messages = decoded.map(({ message }) => message)
-      return batchIntent(decoded[0]?.route.targetBridge ?? '', messages)
-    },
-    fitting(transfers) {
-      const entrants = transfers.map((transfer) => ({ ...decode(transfer).message, transfer }))
-      const [first] = transfers
-      return first
-        ? decode(first)
-            .route.inbound.fitting(entrants)
-            .map(({ transfer }) => transfer)
-        : []
-    },
-  }
 }
 
 /** See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE, so each row must equal the source's table. */

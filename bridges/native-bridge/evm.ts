@@ -1,23 +1,24 @@
 import { decodeBase64 } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import type { Revert } from '../../chains/port.ts'
+import type { At, Receipt, Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { findDelivery } from '../kit/logs.ts'
+import { findDelivery, isLogOf } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
-import type { Endpoint, RevertMeaning } from '../port.ts'
-import { completionIntent, createProveCall, createSharedCalls } from './calls.ts'
-import { nativeBridgeAbi } from './contracts.ts'
-import { checkAmount, checkSame, createDecoder, createDelivered, hasCompletion } from './decoded.ts'
-import { completionLog } from './events.ts'
+import type { Endpoint, RevertMeaning, SharedCalls } from '../port.ts'
+import { batchIntent, completionIntent, createProveCall } from './calls.ts'
+import { nativeBridgeAbi, readInboundNonce } from './contracts.ts'
+import { completionLog, isCompleted } from './events.ts'
 import type { VerifiedMessages } from '../kit/verified-messages.ts'
-import { createInbound } from './inbound.ts'
+import { createInbound, type Inbound } from './inbound.ts'
 import { secondsOf } from './inbound-limits.ts'
 import { explainRevert } from './reverts.ts'
-import { createRoutes } from './routes.ts'
-import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
+import { createRoutes, createVerifier, type ReadableRoute, refusals, type Routes } from './verify.ts'
+import { LRUCache } from 'lru-cache'
+import type { ContractReader } from '../kit/contract-reader.ts'
+import { type NativeMessage, readMessage, toTransfer } from './message.ts'
 
-export interface EvmEndpointOptions {
+interface EvmEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender' | 'nodes'>
   readonly routes: readonly ReadableRoute[]
   readonly verified?: VerifiedMessages | undefined
@@ -88,3 +89,90 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
 }
 
 const selectors = ['completeBridgeTransfer', 'batchCompleteBridgeTransfer'].map((name) => nativeBridgeAbi.getFunction(name)?.selector ?? '')
+
+/** A route that ends at this chain. */
+interface ServedRoute extends ReadableRoute {
+  readonly inbound: Inbound
+}
+
+interface DecodedTransfer {
+  readonly message: NativeMessage
+  readonly route: ServedRoute
+}
+
+/** Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
+type DecodeTransfer = (transfer: Transfer) => DecodedTransfer
+
+const mostDecoded = 4_096
+
+/** Decodes once per message and object: the gate watcher asks at every block. */
+function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
+  const known = new WeakMap<Transfer, DecodedTransfer>()
+  const decoded = new LRUCache<string, DecodedTransfer>({
+    max: mostDecoded,
+    memoMethod(text) {
+      const message = readMessage(decodeBase64(text))
+      return { message, route: routes.of(message) }
+    },
+  })
+  return (transfer) => {
+    const found = known.get(transfer) ?? decoded.memo(transfer.message)
+    known.set(transfer, found)
+    return found
+  }
+}
+
+const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
+
+/** Throws MESSAGE_MISMATCH if the message is of another transfer. */
+function checkSame(transfer: Transfer, { message, route }: DecodedTransfer): void {
+  const expected = toTransfer(route, message)
+  const field = fields.find((name) => transfer[name] !== expected[name])
+  if (field === undefined) return
+  throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
+}
+
+/** Throws AMOUNT_TOO_SMALL. */
+function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' } }: DecodedTransfer): void {
+  if (amount >= BigInt(minimumAmount)) return
+  throw new RelayerError('AMOUNT_TOO_SMALL', { facts: { nonce: String(nonce), amount: String(amount), minimum: minimumAmount } })
+}
+
+const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
+
+/** See `Endpoint.delivered`. Confirms an id completed under another nonce. Throws as `isCompleted`, NODES_DISAGREE. */
+function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
+  return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
+    const { message, route } = decode(transfer)
+    const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
+    const first = await nonceAt(at)
+    const quorum = quorumOf[at]
+    const isDoubtful = first !== 0n && first !== message.nonce && quorum
+    return isCompleted(chain.name, message, isDoubtful ? await nonceAt(quorum) : first)
+  }
+}
+
+function createSharedCalls(decode: DecodeTransfer, largest: number): SharedCalls {
+  return {
+    largest,
+    groupOf(transfer) {
+      const { targetBridge: key, batch: most } = decode(transfer).route
+      return most === undefined ? undefined : { key, most }
+    },
+    async intent(transfers) {
+      const decoded = transfers.map(decode)
+      const messages = decoded.map(({ message }) => message)
+      return batchIntent(decoded[0]?.route.targetBridge ?? '', messages)
+    },
+    fitting(transfers) {
+      const entrants = transfers.map((transfer) => ({ ...decode(transfer).message, transfer }))
+      const inbound = transfers[0] && decode(transfers[0]).route.inbound
+      return inbound?.fitting(entrants).map(({ transfer }) => transfer) ?? []
+    },
+  }
+}
+
+function hasCompletion({ status, block, hash: transactionHash, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
+  const wanted = completionLog(route.targetBridge, message)
+  return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows({ ...log, block, transactionHash }))
+}

@@ -2,7 +2,7 @@ import type { Revert } from '../../chains/port.ts'
 import { parseRevert } from '../kit/contract-reader.ts'
 import type { RevertMeaning } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
-import { gateOf, type InboundLimits } from './gates.ts'
+import { gateOf, type InboundLimits } from './inbound-limits.ts'
 
 export interface RevertContext {
   readonly limits: InboundLimits

@@ -27,7 +27,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, core, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
   const reads = createTokenBridgeReads(chain, tokenBridge)
-  const verify = createVerifier(createGuardianSets({ chain, core }), () => currentHead(chain).latest.timestamp)
+  const verify = createVerifier(createGuardianSets(chain, core), () => currentHead(chain).latest.timestamp)
   const prove = createProof({ ...options, verify, reads })
   const check = createCheck(options, prove)
   return {

@@ -37,7 +37,9 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
     const guardian = set.keys[guardianIndex]
     const facts = { guardianSet: set.index, guardian: guardianIndex }
     if (guardian === undefined) throw new RelayerError('VAA_GUARDIAN_INDEX', { facts: { ...facts, guardians: set.keys.length } })
-    if (signerOf(digest, signature) !== guardian) throw new RelayerError('VAA_SIGNATURE_INVALID', { facts })
+    // As ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts.
+    const signer = secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
+    if (signer !== guardian) throw new RelayerError('VAA_SIGNATURE_INVALID', { facts })
   }
   checkExpiry(set, now)
 }
@@ -46,11 +48,6 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
 function checkExpiry({ index, current, expirationTime }: GuardianSet, now: number): void {
   if (!current && expirationTime < now)
     throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
-}
-
-/** As ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts. */
-function signerOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
-  return secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
 }
 
 export const refusals: Refusals = {
@@ -90,13 +87,6 @@ const ttlMs = 60_000
 /** Least ms between reads for unknown sets. */
 const unknownEveryMs = 1_000
 
-interface GuardianSetsOptions {
-  readonly chain: ContractReader
-  readonly core: string
-  /** Monotonic ms, for tests. */
-  readonly clock?: () => number
-}
-
 interface Kept<T> {
   readonly value: Promise<T>
   readonly readAt: number
@@ -108,7 +98,7 @@ type GuardianSets = ReturnType<typeof createGuardianSets>
 const at = 'majority-latest'
 
 /** The guardian sets of one core contract, from most nodes, read rarely: a set changes about once a year. */
-export function createGuardianSets({ chain, core, clock = () => performance.now() }: GuardianSetsOptions) {
+export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
 

@@ -101,7 +101,7 @@ describe('answers and reverts that are badly encoded', () => {
       name: 'bsc',
       call: (_: string, data: string) => Promise.resolve(answers[data.length <= 10 ? 'getCurrentGuardianSetIndex' : 'getGuardianSet']!),
     }
-    expect(await codeOf(createGuardianSets({ chain, core }).get(0))).toBe('NODE_REFUSED')
+    expect(await codeOf(createGuardianSets(chain, core).get(0))).toBe('NODE_REFUSED')
   })
 
   test('a text that is no UTF-8 is no text', () => {

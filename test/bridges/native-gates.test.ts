@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fitting, gateOf, type InboundLimits } from '../../bridges/native-bridge/gates.ts'
+import { fitting, gateOf, type InboundLimits } from '../../bridges/native-bridge/inbound-limits.ts'
 
 const daySeconds = 86_400
 const sums = fc.bigInt(0n, 2_000n)

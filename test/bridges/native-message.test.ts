@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest'
 import {
   completionArguments,
   idOf,
+  nativeBridge,
   type NativeMessage,
   type NativeRoute,
   type NativeTransfer,
-  nativeBridge,
   readMessage,
   transferOfCompletion,
   writeMessage,
 } from '../../bridges/native-bridge/message.ts'
-import { createDecode } from '../../bridges/native-bridge/routes.ts'
+import { createDecode } from '../../bridges/native-bridge/verify.ts'
 import { batchIntent, completionIntent } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { transferId } from '../../temporal/contracts/names.ts'

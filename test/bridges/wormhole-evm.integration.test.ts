@@ -222,7 +222,7 @@ describe('the token bridge on a real chain', () => {
     const old = network.message()
     const fresh = bySecond(90_000n)
     let now = 0
-    const sets = createGuardianSets({ chain: network.chain, core: network.ethereum.core, clock: () => now })
+    const sets = createGuardianSets(network.chain, network.ethereum.core, () => now)
     const calls = () => callsOf(network.chain, 'eth_call')
 
     expect(await validate(fresh)).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })

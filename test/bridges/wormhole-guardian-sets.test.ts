@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/verify.ts'
+import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
@@ -9,22 +10,18 @@ const key = `0x${'ab'.repeat(20)}`
 /** A core contract with sets 0 to `newest`, behind nodes that come and go. */
 function network() {
   const state = { newest: 0, up: true, calls: 0, now: 0, at: new Set<string>(), keys: [key] }
-  const sets = createGuardianSets({
-    chain: {
-      name: 'ethereum',
-      async call(_, data, at) {
-        state.calls++
-        state.at.add(at)
-        if (!state.up) throw new RelayerError('NODE_UNAVAILABLE')
-        const call = coreAbi.parseTransaction({ data })!
-        if (call.name === 'getCurrentGuardianSetIndex') return coreAbi.encodeFunctionResult(call.name, [state.newest])
-        return coreAbi.encodeFunctionResult(call.name, [[state.keys, Number(call.args[0]) < state.newest ? 5_000 : 0]])
-      },
+  const chain: ContractReader = {
+    name: 'ethereum',
+    async call(_, data, at) {
+      state.calls++
+      state.at.add(at)
+      if (!state.up) throw new RelayerError('NODE_UNAVAILABLE')
+      const call = coreAbi.parseTransaction({ data })!
+      if (call.name === 'getCurrentGuardianSetIndex') return coreAbi.encodeFunctionResult(call.name, [state.newest])
+      return coreAbi.encodeFunctionResult(call.name, [[state.keys, Number(call.args[0]) < state.newest ? 5_000 : 0]])
     },
-    core: key,
-    clock: () => state.now,
-  })
-  return { state, sets }
+  }
+  return { state, sets: createGuardianSets(chain, key, () => state.now) }
 }
 
 describe('guardian sets', () => {

@@ -1,5 +1,5 @@
-import { type NativeRoute, nativeBridge } from '../../bridges/native-bridge/message.ts'
-import { createDecode } from '../../bridges/native-bridge/routes.ts'
+import { nativeBridge, type NativeRoute } from '../../bridges/native-bridge/message.ts'
+import { createDecode } from '../../bridges/native-bridge/verify.ts'
 import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import { createBridge } from '../../bridges/registry.ts'
 

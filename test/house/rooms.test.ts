@@ -54,7 +54,7 @@ describe('folder rules', () => {
     ['workflows/lane.ts', `import { apply } from '../domain/lane/reducer.ts'`],
     ['chains/evm/signers/local.ts', `import { Wallet } from 'ethers'\nimport { x } from '../nodes/nodes.ts'`],
     ['bridges/native-bridge/evm.ts', `import { abi } from '../../chains/evm/index.ts'\nimport { decode } from './message.ts'`],
-    ['bridges/native-bridge/routes.ts', `import { endpoint } from './evm.ts'`],
+    ['bridges/native-bridge/verify.ts', `import { endpoint } from './evm.ts'`],
     ['chains/registry.ts', `import { evmChain } from './evm/index.ts'`],
     ['cli/commands/run.ts', `import { runRole } from '../../workers/process/runtime.ts'\nimport { restApi } from '../../api/server.ts'`],
     ['lab/demo/main.ts', `import { Client } from '@temporalio/client'\nimport { runRole } from '../../workers/process/runtime.ts'`],

@@ -112,7 +112,7 @@ describe('the spy intake', () => {
 
   test('10,000 junk messages of unknown guardian sets do not stop two valid ones', async () => {
     const { spy, intake, messages, answerWith } = await network()
-    const core = createGuardianSets({ chain: junkChain, core: `0x${'ab'.repeat(20)}` })
+    const core = createGuardianSets(junkChain, `0x${'ab'.repeat(20)}`)
     const verify = createVerifier(core, () => 0)
     answerWith(async (_, message) => {
       const text = Buffer.from(message).toString()

@@ -1,5 +1,5 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import { AnswerTooLong, type ByteBudget, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
+import { AnswerTooLong, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../../runtime/http/retry-after.ts'
 import { type Answer, createBatchSize, createRedactor, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
 import { createCallMerger, type PendingCall } from './merge-calls.ts'
@@ -49,7 +49,7 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
   const target = new URL(url)
   const { origin } = target
   const redact = createRedactor(target)
-  const service = { target, redact, timeoutMs, closing, budget: createByteBudget(2 * mostBytes) }
+  const limits = { timeoutMs, signal: closing, budget: createByteBudget(2 * mostBytes) }
   const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined
   let nextId = 1
@@ -72,7 +72,8 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
     for (const { method } of calls) count(method)
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     try {
-      const { text, status, retryAfterMs } = await post(service, JSON.stringify(bodies.length === 1 ? bodies[0] : bodies), calls)
+      const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
+      const { text, status, retryAfterMs } = await post(target, redact, body, { ...limits, mostBytes: mostBytesFor(calls) })
       const answers = parseAnswers(text, calls.length)
       if (calls.length > 1 && isTooLarge(answers, status, calls)) {
         batches.refused(calls.length)
@@ -121,18 +122,9 @@ function settle(calls: readonly PendingCall[], answers: readonly Answer[], faile
   }
 }
 
-interface Service {
-  readonly target: URL
-  readonly redact: (text: string) => string
-  readonly timeoutMs: number
-  readonly closing: AbortSignal
-  readonly budget: ByteBudget
-}
-
 /** Throws TransportError without a whole answer in time, MalformedAnswer if it is too long. */
-async function post({ target, redact, timeoutMs, closing, budget }: Service, body: string, calls: readonly PendingCall[]) {
+async function post(target: URL, redact: (text: string) => string, body: string, limits: Parameters<typeof fetchBounded>[2]) {
   const { origin } = target
-  const limits = { timeoutMs, mostBytes: mostBytesFor(calls), budget, signal: closing }
   try {
     const { text, status, headers } = await fetchBounded(target, { method: 'POST', headers: json, body }, limits)
     return { text, status, retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()) }
@@ -142,7 +134,7 @@ async function post({ target, redact, timeoutMs, closing, budget }: Service, bod
       throw new MalformedAnswer(origin, error.message, new RelayerError('NODE_REFUSED', { detail, facts: { node: origin } }))
     }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
-    const why = closing.aborted ? 'closed' : isLate ? `no answer within ${timeoutMs} ms` : undefined
+    const why = limits.signal?.aborted ? 'closed' : isLate ? `no answer within ${limits.timeoutMs} ms` : undefined
     const reason = why ?? redact(describe(error))
     throw new TransportError(origin, reason, !neverConnected.test(reason))
   }

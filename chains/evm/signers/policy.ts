@@ -30,10 +30,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
     const { to, data, value, nonce } = transaction
-    throw new RelayerError('SIGNING_REFUSED', {
-      detail,
-      facts: { lane: policy.lane, nonce, to, selector: selectorOf(data), value, ...facts },
-    })
+    const about = { lane: policy.lane, nonce, to, selector: selectorOf(data), value }
+    throw new RelayerError('SIGNING_REFUSED', { detail, facts: { ...about, ...facts } })
   }
   const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, facts: Facts = {}) => {
     if (!found) return
