@@ -75,7 +75,9 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
         // An id that was delivered more than once has several runs.
         const runs = [...new Map(found.map((run) => [run.workflowId, run])).values()]
         if (kind === 'delivered') await reviewEffects(deps, await load(runs), report)
-        else await reopen(deps, runs, report)
+        else
+          for (const run of runs)
+            if ((await latestRun(deps.client, run.workflowId)) === 'undone') await recoverFound(deps, report, run, 'undone', 'reopened')
         progress.page.token = token
         context.heartbeat(progress)
         if (token !== '' && token !== last) continue
@@ -121,12 +123,6 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
   return blockCame ? Promise.all(missing.map(read)) : missing.map(() => undefined)
 }
 
-async function reopen(deps: AuditDeps, runs: readonly RunId[], report: AuditReport): Promise<void> {
-  for (const run of runs) {
-    if ((await latestRun(deps.client, run.workflowId)) === 'undone') await recoverFound(deps, report, run, 'undone', 'reopened')
-  }
-}
-
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
   await recover(deps.client, run, finding)
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened } = deps.metrics
@@ -149,9 +145,7 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
 function createLoader(client: TemporalClient) {
   const cache = new LRUCache<string, Transfer>({ max: mostCached })
   const load = async (run: RunId): Promise<StoredTransfer> => {
-    const known = cache.get(run.runId)
-    if (known) return { run, transfer: known }
-    const transfer = await storedTransfer(client, run.workflowId, run.runId)
+    const transfer = cache.get(run.runId) ?? (await storedTransfer(client, run.workflowId, run.runId))
     cache.set(run.runId, transfer)
     return { run, transfer }
   }

@@ -1,10 +1,8 @@
-import type { Chain } from '../../chains/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { LaneAgent } from '../../lanes/agent.ts'
 import { Batcher } from '../../lanes/batch/batcher.ts'
-import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
-import { endpointOf, type StepDeps } from '../deps.ts'
-import { type BatchAnswer, type BatchCandidate, createBatchBuilder } from './build-batch.ts'
+import type { Batch } from '../../lanes/batch/batch-tracker.ts'
+import { endpointOf } from '../deps.ts'
+import { type BatchAnswer, type BatchCandidate, type BatchDeps, createBatchBuilder } from './build-batch.ts'
 
 export const waitForBatchMs = 30_000
 /** Bounds of the period of group commit, ms. No candidate may give up while its batch is built. */
@@ -12,13 +10,6 @@ const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
 /** Longest wait for a full batch in busy times, ms. Below the first heartbeat, which costs a state transition. */
 const defaultFullBatchMs = 3_500
-
-export interface BatchRoutingDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees' | 'losses'> {
-  readonly agent: LaneAgent
-  readonly batches: BatchTracker
-  readonly chain: Chain
-  readonly fullBatchMs?: number
-}
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>
 
@@ -29,7 +20,7 @@ export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs
 }
 
 /** One batcher per group: transfers of different contracts never share a call. */
-export function createBatchRouting(deps: BatchRoutingDeps) {
+export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: number }) {
   const { agent, chain, batches } = deps
   const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
 
@@ -43,7 +34,7 @@ export function createBatchRouting(deps: BatchRoutingDeps) {
   function batcherOf({ endpoint, shared, key, most }: NonNullable<ReturnType<typeof groupOf>>) {
     const known = batchers.get(key)
     if (known) return known
-    const flush = createBatchBuilder({ ...deps, shared, endpoint, lane: agent.lane, counts: agent.batchCounts, signer: agent })
+    const flush = createBatchBuilder({ ...deps, shared, endpoint })
     // A call that the key does not sign would keep the whole batch from being signed.
     const check = (candidate: BatchCandidate) => agent.checkSigning(candidate)
     const batcher = new Batcher({ most, ...batchWaits(chain.blockTimeMs, deps.fullBatchMs), alone, check, flush })

@@ -1,8 +1,8 @@
 import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, SharedCalls } from '../../bridges/port.ts'
-import type { Chain, Revert } from '../../chains/port.ts'
+import type { Chain } from '../../chains/port.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { type Intent, workflowOf, type Attempt, type LaneId } from '../../domain/lane/lane.ts'
+import { workflowOf } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Flushed } from '../../lanes/batch/batcher.ts'
@@ -35,14 +35,15 @@ export type BatchAnswer =
   | Refused
   | NoSlot
 
-export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees' | 'losses'> {
-  readonly lane: LaneId
+export interface BatchDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees' | 'losses'> {
+  readonly agent: LaneAgent
+  readonly batches: BatchTracker
+  readonly chain: Chain
+}
+
+interface BatchBuilderDeps extends BatchDeps {
   readonly endpoint: Endpoint
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
-  readonly batches: Pick<BatchTracker, 'send'>
-  readonly counts: Pick<LaneAgent['batchCounts'], 'split'>
-  readonly signer: Pick<LaneAgent, 'checkSigning'>
-  readonly chain: Chain
 }
 
 /** Longest wait for the nonce of a batch, ms. Its workflow looks for the batch a minute after it was recorded. */
@@ -66,25 +67,27 @@ export function createBatchBuilder(deps: BatchBuilderDeps) {
       return { together: true, answers }
     }
     const intent = await deps.shared.intent(ready.map(({ transfer }) => transfer))
-    const priced = await priceCall(deps, { lane: deps.lane, owner: 'batch', intent, deliveries: ready.length })
+    const priced = await priceCall(deps, { lane: deps.agent.lane, owner: 'batch', intent, deliveries: ready.length })
     const refusal = priced.kind === 'priced' ? await signerRefusal(deps, { intent, first: priced.first }) : pricedRefusal(deps, priced)
-    if (priced.kind === 'priced' && !refusal) await send(deps, { ready, intent, first: priced.first, lastRead }, answers)
+    if (priced.kind === 'priced' && !refusal) await send(deps, ready, { intent, first: priced.first }, lastRead, answers)
     if (!refusal) return { together: true, answers }
     const together = ofRoute.has(refusal.code)
     if (together) for (const candidate of ready) answers.set(candidate, noSlot(refusal))
-    else deps.counts.split += 1
+    else deps.agent.batchCounts.split += 1
     return { together, answers }
   }
 }
 
 function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, { kind: 'priced' }>, transfer?: Transfer): Refusal {
-  return priced.kind === 'reverts' ? meaningOf(endpoint, priced.revert, transfer) : priced
+  if (priced.kind !== 'reverts') return priced
+  const meaning = endpoint.explainRevert(priced.revert, transfer)
+  return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
 /** The signer refuses the whole call; a half of it may be within its limits. Throws what the reads of a proof throw. */
-async function signerRefusal({ signer }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
+async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
   try {
-    await signer.checkSigning(call)
+    await agent.checkSigning(call)
     return undefined
   } catch (error) {
     const { code, message, retriable } = toRelayerError(error)
@@ -93,17 +96,15 @@ async function signerRefusal({ signer }: BatchBuilderDeps, call: Pick<NonceReque
   }
 }
 
-interface ReadyBatch {
-  readonly ready: readonly BatchCandidate[]
-  readonly intent: Intent
-  readonly first: Attempt
-  readonly lastRead: { readonly at: number; readonly block: string | undefined }
-}
-
-async function send(deps: BatchBuilderDeps, { ready, intent, first, lastRead }: ReadyBatch, answers: Answers): Promise<void> {
+async function send(
+  deps: BatchBuilderDeps,
+  ready: readonly BatchCandidate[],
+  priced: Pick<NonceRequest, 'intent' | 'first'>,
+  lastRead: { readonly at: number; readonly block: string | undefined },
+  answers: Answers,
+): Promise<void> {
   const call = {
-    intent,
-    first,
+    ...priced,
     members: ready.map(({ intentId }) => intentId),
     priority: Math.min(...ready.map(({ priority }) => priority)),
     source: ready[0]?.source ?? '',
@@ -138,7 +139,7 @@ async function check(
   const checkOne = async (candidate: BatchCandidate) => {
     const { transfer, retriedAt } = candidate
     const effect = readsEffect ? effectAnswer(deps, transfer) : undefined
-    const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, transfer, deps.lane, retriedAt)])
+    const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, transfer, deps.agent.lane, retriedAt)])
     return { candidate, answer: delivered ?? restricted ?? (goesAlone(deps, transfer) ? alone : undefined) }
   }
   const found = await Promise.all(candidates.map(checkOne))
@@ -170,13 +171,8 @@ function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandida
 }
 
 async function simulateAlone(deps: BatchBuilderDeps, { intentId, intent, transfer }: BatchCandidate): Promise<BatchAnswer> {
-  const priced = await priceCall(deps, { lane: deps.lane, owner: workflowOf(intentId), intent })
+  const priced = await priceCall(deps, { lane: deps.agent.lane, owner: workflowOf(intentId), intent })
   return priced.kind === 'priced' ? alone : noSlot(pricedRefusal(deps, priced, transfer))
-}
-
-function meaningOf(endpoint: Endpoint, revert: Revert, transfer?: Transfer): Refusal {
-  const meaning = endpoint.explainRevert(revert, transfer)
-  return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
 const alone: BatchAnswer = { kind: 'alone' }

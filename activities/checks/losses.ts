@@ -68,7 +68,7 @@ export class Losses {
     this.#transactions.set(txHash, true)
     const [recipient, token] = [recipientKey(parties), tokenKey(parties)]
     const before = this.#recipients.get(recipient)
-    const count = before && !this.#isForgotten(before, now) ? before.count : 0
+    const count = before && now <= before.last + this.#recipientWaitMs(before.count) + longestWaitMs ? before.count : 0
     this.#recipients.set(recipient, { count: count + 1, last: now })
     const costs = this.#tokens.get(token)?.costs
     const waited = aboveBudget(costs, this.#budget, now)
@@ -141,10 +141,6 @@ export class Losses {
 
   #recipientWaitMs(count: number): number {
     return Math.min(longestWaitMs, this.#firstWaitMs * 2 ** Math.min(count - 1, 30))
-  }
-
-  #isForgotten({ count, last }: { readonly count: number; readonly last: number }, now: number): boolean {
-    return now > last + this.#recipientWaitMs(count) + longestWaitMs
   }
 }
 

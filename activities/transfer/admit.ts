@@ -110,11 +110,8 @@ export async function promiseSlot(
   ready: Ready,
 ): Promise<Ready> {
   const slots = deps.localLanes?.get(ready.lane)?.slots
-  if (!slots || !isFinalityFast(chain) || endpointOf(deps, transfer).batches?.groupOf(transfer)) return ready
+  const height = chain.heads.current?.latest.height
+  const isFast = height !== undefined && chain.blockTimeMs + chain.msToFinality(height + 1) <= fastFinalityMs
+  if (!slots || !isFast || endpointOf(deps, transfer).batches?.groupOf(transfer)) return ready
   return (await slots.promise(transferId(transfer))) ? { ...ready, local: true } : ready
-}
-
-function isFinalityFast({ heads, msToFinality, blockTimeMs }: Chain): boolean {
-  const height = heads.current?.latest.height
-  return height !== undefined && blockTimeMs + msToFinality(height + 1) <= fastFinalityMs
 }

@@ -129,7 +129,9 @@ async function follow(deps: BroadcastDeps, transfer: Transfer, following: Follow
     // It fell out of its block.
     if (now.kind === 'pending' && Date.now() < until) continue
     if (now.kind !== 'included') return unincluded(pending, now)
-    const landed = landedAs(pending, now)
+    const { block, hash: txHash } = now.receipt
+    const where = { txHash, blockHeight: block.height, blockHash: block.hash }
+    const landed = { nonce: pending.nonce, ...where, gasPaid: gasPaid(now.receipt), attempts: pending.attempts, tried: pending.tried }
     if (!now.final) {
       const seenInBlock = includedAt === undefined ? landed : { ...landed, includedAt }
       return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
@@ -164,11 +166,6 @@ async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed
   const absent = shows === false && !hasEffect && !(await endpoint.delivered(transfer, 'latest'))
   if (absent) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
-}
-
-function landedAs({ nonce, attempts, tried }: PendingTransaction, { receipt }: Included): Landed {
-  const { height: blockHeight, hash: blockHash } = receipt.block
-  return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid: gasPaid(receipt), attempts, tried }
 }
 
 /** The result of a batch for a member. If it failed, another member may be the reason: this one is admitted again. */

@@ -95,7 +95,8 @@ export function waitForGate(deps: Pick<StepDeps, 'gates' | 'chains'>, transfer: 
   deps.gates?.wait(transfer, gate)
   const now = chainOf(deps, transfer).heads.current?.latest.timestamp
   const watched = deps.gates !== undefined
-  return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share: shareOf(transfer) })) }
+  const share = Number.parseInt(transfer.digest.slice(2, 10), 16) / 2 ** 32
+  return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share })) }
 }
 
 /** Wait before a transfer checks the gate, ms. `now`: chain time, seconds. `share`: 0 to 1, which spreads the wakes. */
@@ -108,8 +109,4 @@ export function gateWaitMs(
     return Math.max(0, opensAt - now) * 1_000 + leastLateMs + share * (mostWatchedMs - leastLateMs)
   }
   return watched ? leastWatchedMs + share * (mostWatchedMs - leastWatchedMs) : unwatchedMs
-}
-
-function shareOf({ digest }: Transfer): number {
-  return Number.parseInt(digest.slice(2, 10), 16) / 2 ** 32
 }

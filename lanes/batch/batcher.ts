@@ -84,11 +84,6 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return member.wait.promise
   }
 
-  #end(member: Member<C, T>, answer: T): void {
-    member.expired = true
-    member.wait.resolve(answer)
-  }
-
   #recentFlushes(): number {
     const since = this.#now() - this.#options.periodMs
     this.#flushes = this.#flushes.filter((at) => at > since)
@@ -147,8 +142,10 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
       // A candidate that failed alone waits in no half: the flush should have answered it.
       const lost = !together && !halved.has(member)
-      if (answer !== undefined || lost) this.#end(member, answer ?? member.late)
-      else if (together) this.#queue.enter(member)
+      if (answer !== undefined || lost) {
+        member.expired = true
+        member.wait.resolve(answer ?? member.late)
+      } else if (together) this.#queue.enter(member)
     }
   }
 

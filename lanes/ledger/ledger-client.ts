@@ -30,8 +30,8 @@ type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 /** Requests per update. Keeps the payload well below the server's limits. */
 const requestsPerUpdate = 64
 
-/** Pause after an update that asked for one nonce, or for several, ms. In busy times requests then share an update. */
-const spacing = { afterOneMs: 200, afterManyMs: 500 } as const
+/** Pause after an update that asked for no nonce, one, or several, ms. In busy times requests then share an update. */
+const spacingsMs = [0, 200, 500]
 
 /** Sends requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
 export class LedgerClient {
@@ -129,6 +129,5 @@ export class LedgerClient {
 
 function spacingMs(requests: readonly LaneRequest[]): number {
   const nonces = requests.filter(({ kind }) => kind === 'grant').length
-  if (nonces === 0) return 0
-  return nonces === 1 ? spacing.afterOneMs : spacing.afterManyMs
+  return spacingsMs[Math.min(nonces, 2)] ?? 0
 }

@@ -28,11 +28,6 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** Does a refusal last? Spending of an hour or a day falls, and so does a data fee. */
-function isLasting({ facts }: RelayerError): boolean {
-  return !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
-}
-
 /** Attempts of one nonce, recorded, then signed. A KMS gives each process another hash: signing hashes are compared. */
 export class Attempts {
   readonly watch: Watch
@@ -187,8 +182,9 @@ export class Attempts {
   }
 
   #isRefusedForGood(place: number): boolean {
-    const refused = this.#refused.get(place)
-    return refused !== undefined && isLasting(refused)
+    const facts = this.#refused.get(place)?.facts
+    // Spending of an hour or a day falls, and so does a data fee.
+    return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }
 
   #transaction({ kind, maxFee, tip, gasLimit }: Attempt): UnsignedTransaction | undefined {

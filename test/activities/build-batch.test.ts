@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
-import { createBatchBuilder, type BatchBuilderDeps, type BatchCandidate } from '../../activities/batch/build-batch.ts'
+import { type BatchCandidate, createBatchBuilder } from '../../activities/batch/build-batch.ts'
 import type { At } from '../../chains/port.ts'
-import type { Batch } from '../../lanes/batch/batch-tracker.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { Losses } from '../../activities/checks/losses.ts'
@@ -49,21 +50,21 @@ function setting(
     parties: ({ sequence }) => ({ token: '', recipient: `0x${sequence}` }),
   })
   const bridges = bridgesWith(endpoint)
-  const deps: BatchBuilderDeps = {
-    lane,
+  const checkSigning = () => (options.refused ? Promise.reject(options.refused) : Promise.resolve())
+  const batches: Pick<BatchTracker, 'send'> = {
+    async send({ members }, { unfit }) {
+      onGrant?.(head)
+      const out = await unfit()
+      if (out.length > 0) return { kind: 'unfit', members: out }
+      signed.push([...members])
+      return { kind: 'underway', batch: { id: 'batch', members } as Batch }
+    },
+  }
+  const deps: Parameters<typeof createBatchBuilder>[0] = {
+    agent: { lane, batchCounts: { split: 0 }, checkSigning } as unknown as LaneAgent,
     endpoint,
     shared: { fitting: (all) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
-    counts: { split: 0 },
-    signer: { checkSigning: () => (options.refused ? Promise.reject(options.refused) : Promise.resolve()) },
-    batches: {
-      async send({ members }, { unfit }) {
-        onGrant?.(head)
-        const out = await unfit()
-        if (out.length > 0) return { kind: 'unfit', members: out }
-        signed.push([...members])
-        return { kind: 'underway', batch: { id: 'batch', members } as Batch }
-      },
-    },
+    batches: batches as BatchTracker,
     chain: scriptedChain(() => head.hash, nodes),
     fees: () => ({}),
     settings: () => settings,

@@ -100,8 +100,11 @@ export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }
 
-export function readKeptCode(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').then(verified, () => undefined)
+export async function readKeptCode(file: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const end = text.indexOf('\n')
+  const code = text.slice(end + 1)
+  return text.slice(0, end) === digest(code) ? code : undefined
 }
 
 /** The digest of the paths and contents of these files, and of `facts`. Throws what reading throws. */
@@ -125,12 +128,6 @@ async function prune(directory: string): Promise<void> {
   const dated = await Promise.all(names.map(async (name) => ({ name, at: (await stat(join(directory, name))).mtimeMs })))
   const old = dated.toSorted((a, b) => b.at - a.at).slice(mostFiles)
   await Promise.all(old.map(({ name }) => rm(join(directory, name), { force: true })))
-}
-
-function verified(text: string): string | undefined {
-  const end = text.indexOf('\n')
-  const code = text.slice(end + 1)
-  return text.slice(0, end) === digest(code) ? code : undefined
 }
 
 function digest(text: string): string {

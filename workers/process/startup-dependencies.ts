@@ -37,7 +37,7 @@ export async function awaitStartupDependencies(
 ): Promise<StartupDependencies | undefined> {
   const { logger, stopping = new AbortController().signal, chains, api } = options
   const target = { ...resolveTemporal(config.temporal, options.env), streamNames: streamNames(config) }
-  warnOfOpenness(target, logger)
+  for (const open of [connectionExposure(target), payloadExposure(target)]) if (open) logger.warn(open.what, { code: open.code })
   const startupServer = role === 'all' || role === 'api' ? api.createStartupServer(config.api) : undefined
   const onWaiting = async (dependency: string, error: RelayerError) => {
     options.onWaiting(dependency, error)
@@ -68,10 +68,6 @@ export async function awaitStartupDependencies(
     if (error instanceof Stopped) return undefined
     throw error
   }
-}
-
-function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
-  for (const open of [connectionExposure(target), payloadExposure(target)]) if (open) logger.warn(open.what, { code: open.code })
 }
 
 function keepConnecting(chain: Chain, options: RetryOptions): void {

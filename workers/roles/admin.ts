@@ -44,7 +44,10 @@ export async function openAdmin(
     all.portage_process_ready.set({ role }, found.some(({ ok, vital }) => vital && !ok) ? 0 : 1)
   })
   const render = async () => (await Promise.all([metrics.render(), readSdkMetrics()])).join('')
-  const problem = () => queuesProblem(unpolled())
+  const problem = () => {
+    const queues = unpolled().map(({ taskQueue }) => taskQueue)
+    return queues.length === 0 ? undefined : `not polled: ${queues.join(', ')}`
+  }
   const server = await openAdminServer({ ...admin, problem, checks: () => checks(), metrics: render, logger })
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
@@ -73,10 +76,6 @@ export async function openAdmin(
     },
     close: () => server.close(),
   }
-}
-
-function queuesProblem(queues: readonly Pick<UnpolledQueue, 'taskQueue'>[]): string | undefined {
-  return queues.length === 0 ? undefined : `not polled: ${queues.map(({ taskQueue }) => taskQueue).join(', ')}`
 }
 
 /** A lane grants no nonce before its ledger has answered. Without the role `ledger` its transfers wait. */

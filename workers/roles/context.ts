@@ -44,11 +44,14 @@ export function createContext(parts: ProcessParts): ProcessContext {
   const { priority, deadlineMinutes, quarantineSeconds, maxLossPerTokenPerHourWei } = config.transfers
   const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
   const stepTimes = withEarnings(createStepTimes(metrics), network.bridges, metrics)
+  const { submit } = createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes })
   return {
     ...parts,
     stepTimes,
     vaaLookup: vaaLookups(config),
-    submitter: tracedSubmitter(createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes })),
+    submitter: {
+      submit: (name, message, options) => inTrace('submit', { 'portage.bridge': name }, () => submit(name, message, options)),
+    },
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
     losses: new Losses({ firstWaitMs: quarantineSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
@@ -63,10 +66,6 @@ function vaaLookups(config: Config): ProcessContext['vaaLookup'] {
     lookups.set(bridge, lookup)
     return lookup
   }
-}
-
-function tracedSubmitter({ submit }: Submitter): Submitter {
-  return { submit: (name, message, options) => inTrace('submit', { 'portage.bridge': name }, () => submit(name, message, options)) }
 }
 
 /** On Arbitrum gas includes the data fee, at a hundredth of Ethereum's price per gas. */

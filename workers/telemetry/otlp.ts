@@ -58,7 +58,8 @@ export function createTracing({ endpoint, ratio, role, logger }: TracingOptions)
   const tracer = provider.getTracer('portage')
   return {
     inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>, isRoot: boolean): Promise<Result> {
-      if (!isRoot && !isRecorded()) return work()
+      const flags = trace.getSpanContext(context.active())?.traceFlags ?? TraceFlags.NONE
+      if (!isRoot && !(flags & TraceFlags.SAMPLED)) return work()
       const marked = isRoot ? { ...attributes, [rootAttribute]: true } : attributes
       return tracer.startActiveSpan(name, { kind: SpanKind.INTERNAL, attributes: marked }, (span) => ended(span, work))
     },
@@ -81,11 +82,6 @@ export function createTracing({ endpoint, ratio, role, logger }: TracingOptions)
       await within(closeMs, provider.shutdown(), () => undefined).catch(() => {})
     },
   }
-}
-
-function isRecorded(): boolean {
-  const flags = trace.getSpanContext(context.active())?.traceFlags ?? TraceFlags.NONE
-  return (flags & TraceFlags.SAMPLED) !== 0
 }
 
 async function ended<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
