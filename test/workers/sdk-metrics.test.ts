@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { ownSeries, withSdkMetrics } from '../../workers/telemetry/sdk-metrics.ts'
+import { createChainSteps, createLaneSteps } from '../../activities/index.ts'
+import * as workflows from '../../workflows/index.ts'
+import { ownSeries, ownTypes, withSdkMetrics } from '../../workers/telemetry/sdk-metrics.ts'
 
 test("the SDK's metrics show only series of Portage's workflows and steps", () => {
   const ours = [
@@ -38,4 +40,10 @@ test("an error of the SDK's runtime without metrics is thrown", async () => {
     throw new Error('installed before')
   }
   await expect(withSdkMetrics(refuse)).rejects.toThrow('installed before')
+})
+
+test('every workflow and step has its series', () => {
+  expect(ownTypes['workflow_type']).toEqual(new Set(Object.keys(workflows)))
+  const steps = { ...createChainSteps({} as never), ...createLaneSteps({} as never) }
+  expect(ownTypes['activity_type']).toEqual(new Set([...Object.keys(steps), 'notify']))
 })

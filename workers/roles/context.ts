@@ -16,7 +16,6 @@ import { inTrace } from '../../observability/tracing.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import type { Bridges } from '../../bridges/port.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Network } from './network.ts'
 
 export interface ProcessParts {
@@ -84,25 +83,22 @@ export function createFeePolicyResolver(config: Config, settings: () => Settings
 
 const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
 
-/** Counters begin at 0: an alert on growth does not see a first value of 1. */
-function beginCounting({ portage_bridge_mismatch_total: mismatches }: Metrics, { bridges }: Pick<Network, 'bridges'>): void {
-  for (const { sources } of bridges.values())
-    for (const source of sources) {
-      if (source.kind !== 'scanned') continue
-      const route = `${source.bridge}:${source.sourceChain}:${source.targetChain}`
-      for (const code of haltingCodes) mismatches.inc({ route, code }, 0)
-    }
-}
-
 /** Longest reason of a change of the settings, characters (domain/settings/request.ts). */
 const longestReason = 500
 
 /** Halts routes in the name of `portage`. Transfers that find the same contradiction at once share an order. */
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
+  const { portage_bridge_mismatch_total: mismatches } = metrics
+  const routeOf = ({ bridge, sourceChain, targetChain }: Pick<Mismatch, 'bridge' | 'sourceChain' | 'targetChain'>) =>
+    [bridge, sourceChain, targetChain].join(':')
+  // Counters begin at 0: an alert on growth does not see a first value of 1.
+  const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
+  for (const source of sources.filter((one) => one.kind === 'scanned'))
+    for (const code of haltingCodes) mismatches.inc({ route: routeOf(source), code }, 0)
   const pending = new Map<string, Promise<void>>()
-  beginCounting(metrics, network)
-  const order = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
-    metrics.portage_bridge_mismatch_total.inc({ route: `${bridge}:${sourceChain}:${targetChain}`, code })
+  const order = async (mismatch: Mismatch) => {
+    const { bridge, sourceChain, targetChain, code, detail } = mismatch
+    mismatches.inc({ route: routeOf(mismatch), code })
     const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)
     const scope = { bridge, sourceChain, targetChain }
     logger.error('the contracts of a route contradict each other; the route is halted until a person ends it: portage unhalt', {
@@ -113,7 +109,7 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
     await changeSettings(client, namesOf(config), { by: 'portage', reason, orders: [{ kind: 'halt', scope }] })
   }
   return (mismatch) => {
-    const key = [mismatch.bridge, mismatch.sourceChain, mismatch.targetChain, mismatch.code].join(':')
+    const key = `${routeOf(mismatch)}:${mismatch.code}`
     const ordered = pending.get(key) ?? order(mismatch).finally(() => pending.delete(key))
     pending.set(key, ordered)
     return ordered
@@ -130,18 +126,13 @@ export function withEarnings(
     ...times,
     delivered(transfer, seenAt) {
       times.delivered(transfer, seenAt)
-      const wei = earnedBy(bridges, transfer)
       const { bridge, targetChain: chain } = transfer
-      if (wei !== undefined && wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
+      try {
+        const wei = bridges.get(bridge)?.endpoint(chain).earned?.(transfer) ?? 0n
+        if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
+      } catch {
+        // A delivery must not fail for a count.
+      }
     },
-  }
-}
-
-/** Never throws: a delivery must not fail for a count. */
-function earnedBy(bridges: Pick<Bridges, 'get'>, transfer: Transfer): bigint | undefined {
-  try {
-    return bridges.get(transfer.bridge)?.endpoint(transfer.targetChain).earned?.(transfer)
-  } catch {
-    return undefined
   }
 }

@@ -17,7 +17,7 @@ import type { SettingsWatch } from '../../temporal/client/settings/settings-watc
 import { type Service, within } from '../../runtime/wait.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-export interface SettingsKeeperOptions {
+interface SettingsKeeperOptions {
   readonly config: Config
   readonly client: TemporalClient
   readonly namespace: string
@@ -35,13 +35,13 @@ const stopMs = 2_000
  * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin anew, remove the file first.
  * From one newer than the settings, the role `ledger` repeats only halts, denials and revocations.
  */
-export async function keepSettings({ config, client, namespace, watch, logger, merges }: SettingsKeeperOptions): Promise<Service> {
+export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
+  const { config, client, namespace, watch, logger, merges } = options
   const place = checkpointPlaceOf(config)
   if (!place) return { stop: async () => {} }
   if (place.kind === 'directory')
     await makeDataFolder(config.dataFolder).catch((error: unknown) => logger.warn('checkpoints cannot be kept', { ...problemOf(error) }))
   const files = createCheckpointFiles(place)
-  const { restore, merge } = createRestorer({ config, client, logger })
   let kept = await readKept(files, namespace, logger)
   let work: Promise<unknown> = Promise.resolve()
   let stopped = false
@@ -49,10 +49,8 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
   async function write(settings: Settings): Promise<void> {
     const at = Date.now()
     try {
-      await files.put(
-        name,
-        `${JSON.stringify({ version: 1, namespace, at, settings: { ...settings, audit: [] } } satisfies SettingsCheckpoint)}\n`,
-      )
+      const checkpoint: SettingsCheckpoint = { version: 1, namespace, at, settings: { ...settings, audit: [] } }
+      await files.put(name, `${JSON.stringify(checkpoint)}\n`)
     } catch (error) {
       logger.error('the checkpoint of the settings could not be written', { ...problemOf(error) })
     }
@@ -62,9 +60,9 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
   async function follow(settings: Settings): Promise<void> {
     if (stopped) return
     if (kept && kept.settings.version > settings.version) {
-      if (settings.version === 0) await restore(kept)
+      if (settings.version === 0) await restore(options, kept)
       else if (merges) {
-        await merge(kept)
+        await merge(options, kept)
         await write(await readSettings(client))
       }
     } else if (settings.version > 0 && settings.version !== kept?.settings.version) await write(settings)
@@ -82,7 +80,7 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
 
   if (kept && watch.current().version === 0) {
     // Before any work: no process may act as if nothing were halted.
-    if ((await restore(kept)) || watch.isRead()) watch.learn(kept.settings)
+    if ((await restore(options, kept)) || watch.isRead()) watch.learn(kept.settings)
   }
   const end = watch.subscribe((settings) => {
     // After a wipe, the known settings stay in force here until Temporal has them again.
@@ -98,35 +96,31 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
   }
 }
 
-function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 'config' | 'client' | 'logger'>) {
-  async function restore({ settings, at, refused }: KeptSettings): Promise<boolean> {
-    if (!(await restoreSettings(client, settings))) return false
-    logger.warn('Temporal had no settings: those of the checkpoint are in force again; portage settings shows them', {
-      code: 'SETTINGS_RESTORED',
-      ...{ version: settings.version, halts: settings.halts.length, denied: settings.denied.length, refused },
-      of: new Date(at).toISOString(),
-    })
-    return true
-  }
+type Parts = Pick<SettingsKeeperOptions, 'config' | 'client' | 'logger'>
 
-  return {
-    restore,
-    async merge(newer: KeptSettings): Promise<void> {
-      const now = await readSettings(client)
-      if (now.version === 0) return void (await restore(newer))
-      for (const { by, reason, orders } of missingRestrictions(newer.settings, now, Date.now())) {
-        logger.warn('an order of the checkpoint is missing in the settings, which are older: it is repeated', {
-          code: 'SETTINGS_ORDERED_AGAIN',
-          ...{ by, reason, orders },
-        })
-        await changeSettings(client, { ...namesOf(config), unlistedTokens: true }, { by, reason, orders: [...orders] }).catch(
-          (error: unknown) => {
-            if (toRelayerError(error).code !== 'INPUT_INVALID') throw error
-            logger.error('an order of the checkpoint is refused', { by, ordered: reason, ...problemOf(error) })
-          },
-        )
-      }
-    },
+async function restore({ client, logger }: Parts, { settings, at, refused }: KeptSettings): Promise<boolean> {
+  if (!(await restoreSettings(client, settings))) return false
+  logger.warn('Temporal had no settings: those of the checkpoint are in force again; portage settings shows them', {
+    code: 'SETTINGS_RESTORED',
+    ...{ version: settings.version, halts: settings.halts.length, denied: settings.denied.length, refused },
+    of: new Date(at).toISOString(),
+  })
+  return true
+}
+
+async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
+  const { config, client, logger } = parts
+  const now = await readSettings(client)
+  if (now.version === 0) return void (await restore(parts, newer))
+  for (const { by, reason, orders } of missingRestrictions(newer.settings, now, Date.now())) {
+    const text = 'an order of the checkpoint is missing in the settings, which are older: it is repeated'
+    logger.warn(text, { code: 'SETTINGS_ORDERED_AGAIN', by, reason, orders })
+    try {
+      await changeSettings(client, { ...namesOf(config), unlistedTokens: true }, { by, reason, orders: [...orders] })
+    } catch (error) {
+      if (toRelayerError(error).code !== 'INPUT_INVALID') throw error
+      logger.error('an order of the checkpoint is refused', { by, ordered: reason, ...problemOf(error) })
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import { selectorOf } from '../../domain/fees/policy.ts'
 import { type Intent, laneId } from '../../domain/lane/lane.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { remember } from '../../runtime/remember.ts'
 
 interface PolicyParts {
   readonly chainName: ChainName
@@ -79,20 +80,12 @@ export async function openSigner(address: string, open: () => Promise<Signer>, l
     if (code !== 'SIGNER_OFFLINE') throw error
     logger.warn('the signing service of the lane does not answer; each signature asks it again', { address, ...problemOf(error) })
   }
-  let opened: Promise<Signer> | undefined
   let signer: Signer | undefined
-  const opening = async () => {
-    opened ??= open()
-    signer = await opened.catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    return signer
-  }
+  const opened = remember(async () => (signer = await open()))
   return {
     address,
-    sign: async (transaction) => (await opening()).sign(transaction),
-    check: async (transaction) => (await opening()).check?.(transaction),
+    sign: async (transaction) => (await opened.get(address)).sign(transaction),
+    check: async (transaction) => (await opened.get(address)).check?.(transaction),
     spending: () => signer?.spending?.() ?? [],
   }
 }

@@ -1,6 +1,5 @@
 import { votersOf } from '../../chains/heads.ts'
 import type { Chain, NodeStatus } from '../../chains/port.ts'
-import type { LaneId } from '../../domain/lane/lane.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
@@ -51,7 +50,11 @@ function collectHeads(all: Metrics, { name: chain, heads: { current } }: Chain):
 
 function collectLane(all: Metrics, agent: LaneAgent): void {
   const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts, raises } = agent
-  collectBatches(all, lane, batchCounts)
+  const { members, signed, split, ended } = batchCounts
+  for (const [state, count] of ended) all.portage_batches_ended_total.inc({ lane, state }, count)
+  if (signed > 0) all.portage_batches_total.inc({ lane }, signed)
+  if (signed > 0) all.portage_batch_members_total.inc({ lane }, members)
+  if (split > 0) all.portage_batches_split_total.inc({ lane }, split)
   for (const [kind, count] of Object.entries(raises)) all.portage_lane_raises_total.inc({ lane, kind }, count)
   all.portage_lane_waiting.set({ lane }, load.waiting)
   all.portage_lane_at_fee_limit.set({ lane }, atFeeLimit)
@@ -81,13 +84,6 @@ function countReorgs(metrics: Metrics, { name: chain, heads }: Pick<Chain, 'name
     metrics.portage_reorgs_total.inc({ chain })
     metrics.portage_reorg_depth_blocks.set({ chain }, deepest)
   })
-}
-
-function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: LaneAgent['batchCounts']): void {
-  for (const [state, count] of ended) all.portage_batches_ended_total.inc({ lane, state }, count)
-  if (signed > 0) all.portage_batches_total.inc({ lane }, signed)
-  if (signed > 0) all.portage_batch_members_total.inc({ lane }, members)
-  if (split > 0) all.portage_batches_split_total.inc({ lane }, split)
 }
 
 /** @param seen nodes that were shown before, with their use: a removed node counts as down */

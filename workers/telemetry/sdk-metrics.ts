@@ -1,10 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type * as workflows from '../../workflows/index.ts'
-import type { AuditSteps } from '../../temporal/contracts/audit.ts'
-import type { BatchSteps } from '../../temporal/contracts/batch.ts'
-import type { NotifierSteps } from '../../temporal/contracts/notifier.ts'
-import type { OperatorTransactionSteps } from '../../temporal/contracts/operator-transaction.ts'
-import type { KeylessSteps, LaneSteps, LocalBroadcastSteps } from '../../temporal/contracts/transfer-steps.ts'
+import { ledgerWorkflows } from '../../temporal/contracts/names.ts'
 import { fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -44,53 +39,20 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
   return install(undefined)
 }
 
-type Steps = KeylessSteps & LaneSteps & LocalBroadcastSteps & BatchSteps & OperatorTransactionSteps & AuditSteps & NotifierSteps
-
 /** The core's labels also have unknown types, which anyone can start. */
-const ours: {
-  readonly workflow_type: Readonly<Record<keyof typeof workflows, true>>
-  readonly activity_type: Readonly<Record<keyof Steps, true>>
-} = {
-  workflow_type: {
-    audit: true,
-    batch: true,
-    idempotencyKey: true,
-    lane: true,
-    notifier: true,
-    operatorTransaction: true,
-    reversal: true,
-    settings: true,
-    stream: true,
-    transfer: true,
-  },
-  activity_type: {
-    ...{
-      admit: true,
-      validate: true,
-      checkDelivered: true,
-      prepare: true,
-      confirm: true,
-      confirmEnd: true,
-      getLaneStatus: true,
-      withdraw: true,
-    },
-    ...{
-      broadcast: true,
-      broadcastLocally: true,
-      broadcastBatch: true,
-      expedite: true,
-      sendOperatorTransaction: true,
-      auditDelivered: true,
-    },
-    notify: true,
-  },
+export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
+  workflow_type: new Set([...ledgerWorkflows, 'audit', 'idempotencyKey', 'reversal', 'transfer']),
+  activity_type: new Set([
+    ...['admit', 'validate', 'checkDelivered', 'prepare', 'confirm', 'confirmEnd', 'getLaneStatus', 'withdraw', 'broadcastLocally'],
+    ...['broadcast', 'expedite', 'sendOperatorTransaction', 'broadcastBatch', 'auditDelivered', 'notify'],
+  ]),
 }
 
 /** Removes the series of unknown types: a stranger could make any number of them. */
 export function ownSeries(text: string): string {
   const isOwn = (line: string) =>
-    [...line.matchAll(/\b(workflow_type|activity_type)="((?:[^"\\]|\\.)*)"/g)].every(
-      ([, label, value]) => value === undefined || Object.hasOwn(ours[label as keyof typeof ours], value),
+    [...line.matchAll(/\b(workflow_type|activity_type)="((?:[^"\\]|\\.)*)"/g)].every(([, label = '', value = '']) =>
+      ownTypes[label]?.has(value),
     )
   const lines = text.split('\n')
   return lines.filter((line) => line.startsWith('#') || isOwn(line)).join('\n')
