@@ -47,27 +47,17 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
   function connect(): void {
     const opened = createClient(address)
     client = opened
-    whenConnected(
-      opened,
-      () => client !== opened,
-      (failure) => {
-        if (failure === undefined) subscribe(opened)
-        else end(opened, `cannot connect to ${address}: ${failure}`)
-      },
-    )
+    const onFailure = (failure: string) => end(opened, `cannot connect to ${address}: ${failure}`)
+    whenConnected(opened, () => client !== opened, subscribe, onFailure)
   }
 
   function subscribe(opened: Client): void {
-    stream = request(opened, filters)
-    // proto3 omits empty fields.
-    stream.on('data', ({ vaaBytes = nothing }) => {
+    const onEnd = (reason: string) => end(opened, reason)
+    stream = listen(request(opened, filters), onEnd, (vaa) => {
       if (client !== opened) return
       failures = 0
-      onMessage(vaaBytes)
+      onMessage(vaa)
     })
-    // The spy's own text is shown and logged.
-    stream.on('error', (error: ServiceError) => end(opened, printable(error.details || error.message) || 'the stream failed'))
-    stream.on('end', () => end(opened, 'the spy ended the stream'))
     if (paused) stream.pause()
     connected = true
     problem = undefined
@@ -121,18 +111,27 @@ function createClient(address: string): Client {
 }
 
 /** Until its first message, only the connection shows that the spy is there. The first failure ends the wait. */
-function whenConnected(client: Client, closed: () => boolean, done: (problem?: string) => void): void {
+function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs
   const check = () => {
     // A closed channel throws when its state is read.
     if (closed()) return
     const state = channel.getConnectivityState(true)
-    if (state === connectivityState.READY) return done()
-    if (state === connectivityState.TRANSIENT_FAILURE) return done('refused')
-    channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? done('no answer in time') : check()))
+    if (state === connectivityState.READY) return done(client)
+    if (state === connectivityState.TRANSIENT_FAILURE) return fail('refused')
+    channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? fail('no answer in time') : check()))
   }
   check()
+}
+
+function listen(stream: VaaStream, onEnd: (reason: string) => void, onMessage: (vaa: Uint8Array) => void): VaaStream {
+  // proto3 omits empty fields.
+  stream.on('data', ({ vaaBytes = nothing }) => onMessage(vaaBytes))
+  // The spy's own text is shown and logged.
+  stream.on('error', (error: ServiceError) => onEnd(printable(error.details || error.message) || 'the stream failed'))
+  stream.on('end', () => onEnd('the spy ended the stream'))
+  return stream
 }
 
 function request(client: Client, filters: readonly SpyFilter[]): VaaStream {
