@@ -74,10 +74,8 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   if (!response) return
   Object.assign(audit, { upTo, height: request.height, gaps: missingIn(response.view) })
   if (!response.view.alarms.includes('vanished')) return
-  logger.error('the source counts fewer transfers than its logs have shown, and its blocks are read again', {
-    code: 'SOURCE_COUNT_FELL',
-    ...{ stream: source.config.stream, upTo },
-  })
+  const facts = { stream: source.config.stream, upTo }
+  logger.error('the source counts fewer transfers than its logs; its blocks are read again', { code: 'SOURCE_COUNT_FELL', ...facts })
   await goBack(context, true)
 }
 
@@ -141,11 +139,8 @@ export async function auditOpen(
   audit.completed += delivered.length
   audit.started += again.length
   audit.closed += ended.length
-  if (again.length > 0)
-    logger.warn('open numbers had no workflow and are started again', {
-      code: 'TRANSFERS_LOST',
-      ...{ stream: source.config.stream, count: again.length, lowest: again[0]?.sequence },
-    })
+  const lost = { stream: source.config.stream, count: again.length, lowest: again[0]?.sequence }
+  if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
 async function sortClosed(context: ScannedContext, transfers: readonly Transfer[]) {
@@ -191,10 +186,6 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
   if (!(await streamClient.apply([{ kind: 'undone', numbers }], era))) return
   for (const { sequence } of gone) cache.undone(sequence)
   audit.undone += gone.length
-  logger.error('deliveries are gone from the target, which was reorganised below finality; the transfers are started again', {
-    code: 'EFFECT_UNDONE',
-    stream: source.config.stream,
-    count: gone.length,
-    lowest: numbers[0]?.[0],
-  })
+  const facts = { stream: source.config.stream, count: gone.length, lowest: numbers[0]?.[0] }
+  logger.error('the target was reorganised below finality; deliveries are repeated', { code: 'EFFECT_UNDONE', ...facts })
 }

@@ -57,13 +57,8 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
 function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {
   const { stream } = source.config
   if (again > 0) logger.warn('transfers that were undone are started again', { code: 'EFFECT_UNDONE', stream, count: again })
-  if (hidden.length > 0)
-    logger.error('the source has transfers that no log of its final blocks showed: a node hides logs; the transfers are delivered', {
-      code: 'LOGS_HIDDEN',
-      stream,
-      count: hidden.length,
-      lowest: hidden[0]?.sequence,
-    })
+  const facts = { stream, count: hidden.length, lowest: hidden[0]?.sequence }
+  if (facts.count > 0) logger.error('a node hides logs of transfers, which are delivered all the same', { code: 'LOGS_HIDDEN', ...facts })
 }
 
 export function numbersInGaps({ gaps }: Pick<StreamState, 'gaps'>, states?: readonly GapState[]): readonly string[] {

@@ -24,11 +24,8 @@ export function createCompletionFollower(context: ScannedContext): Step {
     const response = await streamClient.apply([{ kind: 'completed', numbers, from: targetHeight + 1, to }], era)
     if (!response) return true
     const unknown = found.filter(({ number }) => !cache.transfer(number))
-    if (unknown.length > 0)
-      logger.error('the target has completed numbers that the source does not have', {
-        code: 'COMPLETIONS_UNKNOWN',
-        ...{ stream, lowest: unknown[0]?.number, count: unknown.length },
-      })
+    const facts = { stream, lowest: unknown[0]?.number, count: unknown.length }
+    if (facts.count > 0) logger.error('the target has numbers that the source does not have', { code: 'COMPLETIONS_UNKNOWN', ...facts })
     for (const { number } of found) cache.completed(number)
     followed = to
     recorded = response.view.targetHeight ?? -1

@@ -9,7 +9,6 @@ import { finalizedOf, type ReadingContext } from './context.ts'
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
-  const { stream } = source.config
   const state = await streamClient.state()
   const { cursor } = state ?? {}
   if (!state || !cursor) return
@@ -19,12 +18,8 @@ export async function goBack(context: ReadingContext, isBelow = false): Promise<
   const known = cache.blocks.filter(({ height }) => height < limit)
   const block = (await firstKept(context, known)) ?? (await below(context, isThere ? limit : (state.config.start ?? 0)))
   if (!block) return
-  logger.error('the source was reorganised below finality, or its nodes contradict themselves: blocks are read again', {
-    code: 'SOURCE_FORKED',
-    stream,
-    cursor: cursor.height,
-    from: block.height + 1,
-  })
+  const facts = { stream: source.config.stream, cursor: cursor.height, from: block.height + 1 }
+  logger.error('the source was reorganised below finality, or its nodes contradict themselves', { code: 'SOURCE_FORKED', ...facts })
   await reread(context, block)
 }
 
@@ -36,11 +31,8 @@ function vanishedAt({ vanished, marks }: StreamState): number | undefined {
 export async function rereadBelow(context: ReadingContext, height: number): Promise<void> {
   const block = await below(context, height)
   if (!block) return
-  context.logger.error('the source denies the block of the checkpoint that the stream began with: the checkpoint is no longer trusted', {
-    code: 'CHECKPOINT_DENIED',
-    stream: context.source.config.stream,
-    from: block.height + 1,
-  })
+  const facts = { stream: context.source.config.stream, from: block.height + 1 }
+  context.logger.error('the source denies the block of a checkpoint, which is no longer trusted', { code: 'CHECKPOINT_DENIED', ...facts })
   await reread(context, block)
 }
 

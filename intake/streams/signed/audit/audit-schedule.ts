@@ -56,11 +56,8 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     // Random: several processes audit the same stream.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     // Restarted transfers are logged with their numbers elsewhere.
-    if (closed + undone > 0)
-      logger.warn('the audit found open numbers that had ended, or resolved numbers that were undone', {
-        code: 'AUDIT_CORRECTED',
-        ...{ stream: source.config.stream, count: closed + undone, closed, undone, restarted },
-      })
+    const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
+    if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
   }
 
   function hurry(): void {

@@ -58,11 +58,8 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   if (seen.length > 0) await streamClient.apply(seen)
   const submitted = [...fetched].flatMap(([number, one]) => (one.kind === 'started' ? [{ ...one, number }] : []))
   const again = submitted.filter(({ status }) => status === 'started').map(({ number }) => number)
-  if (again.length > 0)
-    logger.warn('transfers of open numbers were lost and are started again', {
-      code: 'TRANSFERS_LOST',
-      ...{ stream: source.config.stream, count: again.length, numbers: again.join(', ') },
-    })
+  const lost = { stream: source.config.stream, count: again.length, numbers: again.join(', ') }
+  if (again.length > 0) logger.warn('transfers of open numbers were lost and are started again', { code: 'TRANSFERS_LOST', ...lost })
   // The visibility store may no longer list transfers that ended undelivered.
   const ended: typeof submitted = []
   for (const one of submitted) if (one.status === 'known' && isUndelivered(await latestRun(client, one.id))) ended.push(one)

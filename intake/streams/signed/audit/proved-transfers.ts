@@ -58,12 +58,8 @@ export function createProvedTransfers(deps: ProvedDeps) {
       if (proof === 'unproved') unproved.set(one.runId, true)
     })
     const strangers = [...read].filter(([, proof]) => proof === 'foreign').map(([{ id }]) => id)
-    if (strangers.length > 0)
-      logger.warn('runs claim numbers of an emitter whose guardians never signed them; they are left out', {
-        code: 'RUNS_FOREIGN',
-        count: strangers.length,
-        first: strangers[0],
-      })
+    const found = { count: strangers.length, first: strangers[0] }
+    if (found.count > 0) logger.warn('runs that claim numbers without a signed message are left out', { code: 'RUNS_FOREIGN', ...found })
     return new Map(listed.map((one) => [one, read.get(one) ?? knownProof(one) ?? 'unread']))
   }
 
