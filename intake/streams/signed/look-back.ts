@@ -132,10 +132,7 @@ export function createManyMissing(deps: SignedDeps) {
   let nextAt = 0
   return {
     /** Throws only what reading the state throws. `started` counts running transfers, only if many are missing. */
-    async resolve(
-      state: StreamState,
-      started: () => Promise<number> = async () => 0,
-    ): Promise<{ readonly state: StreamState; readonly counts: Readonly<NumberCounts> }> {
+    async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
       if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }
       const missing = all - (await started())

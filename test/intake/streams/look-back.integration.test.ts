@@ -153,7 +153,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     const deps = {
       ...options(7),
       streamClient,
-      freshMs: 0,
+      ...{ freshMs: 0, proved: { own: async () => [] } },
       logger: silentLogger(),
       bridge: { name: 'wormhole-token-bridge', decode: unused('decode'), endpoint: unused('endpoint') },
       submitter: { submit: unused('submit') },
@@ -163,7 +163,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
       },
     } as unknown as Parameters<typeof createGapFiller>[0]
     Object.assign(asked, { target: 0, logs: 0 })
-    const { state, counts } = await createManyMissing(deps).resolve(streamClient.now!)
+    const { state, counts } = await createManyMissing(deps).resolve(streamClient.now!, async () => 0)
     const [transfers, ignored] = [all - before - (all - before) / 10, (all - before) / 10]
     expect(counts).toEqual({ started: 0, delivered: transfers - open.length, ignored })
     // One read of one node for each, and another of most nodes for those that it shows as delivered.

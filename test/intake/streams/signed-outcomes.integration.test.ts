@@ -6,7 +6,7 @@ import { until } from '../../../lab/devnet/until.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import type { Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
-import { createGapsFiller } from '../../../intake/streams/signed/audit/audit.ts'
+import { createGapFiller } from '../../../intake/streams/signed/gaps/fill-gaps.ts'
 import { createProvedTransfers } from '../../../intake/streams/signed/audit/proved-transfers.ts'
 import { createLostTransfers } from '../../../intake/streams/signed/audit/lost-transfers.ts'
 import { createOutcomeReporter } from '../../../intake/streams/transfer-outcomes.ts'
@@ -129,7 +129,7 @@ describe('how the transfers of an emitter end', () => {
     await until(listed, { ...waitLimit, what: 'the three to be listed' })
     const { requests, state, deps } = agentOf()
     const fetched: string[] = []
-    const gaps = createGapsFiller(
+    const gaps = createGapFiller(
       {
         ...deps,
         ...{ freshMs: 0, rangeBlocks: 10, lookBackMs: 0, view: undefined },
@@ -141,7 +141,7 @@ describe('how the transfers of an emitter end', () => {
           find: async ({ sequence }: { sequence: string }) => (fetched.push(sequence), { kind: 'absent' as const, againInMs: 60_000 }),
           held: async () => false,
         },
-      } as unknown as Parameters<typeof createGapsFiller>[0],
+      } as unknown as Parameters<typeof createGapFiller>[0],
       60_000,
     )
     const report = await gaps.fillGaps({ ...state, gaps: [{ from: '199', to: '201', state: 'unobserved', at: 0 }] }, '300')

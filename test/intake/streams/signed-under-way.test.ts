@@ -3,7 +3,7 @@ import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { silentLogger } from '../../../observability/logger.ts'
-import { createGapsFiller } from '../../../intake/streams/signed/audit/audit.ts'
+import { createGapFiller } from '../../../intake/streams/signed/gaps/fill-gaps.ts'
 import { createProvedTransfers } from '../../../intake/streams/signed/audit/proved-transfers.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
@@ -63,8 +63,8 @@ function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number
       find: async ({ sequence }: { sequence: string }) => (fetched.push(sequence), { kind: 'absent' as const, againInMs: 60_000 }),
       held: async () => false,
     },
-  } as unknown as Parameters<typeof createGapsFiller>[0]
-  const gaps = createGapsFiller({ ...deps, proved: createProvedTransfers(deps) }, 60_000)
+  } as unknown as Parameters<typeof createGapFiller>[0]
+  const gaps = createGapFiller({ ...deps, proved: createProvedTransfers(deps) }, 60_000)
   return { look: () => gaps.fillGaps(state, String(upTo)), fetched, recorded, read, lists }
 }
 

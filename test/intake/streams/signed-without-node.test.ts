@@ -6,6 +6,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
+import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { createGapFiller } from '../../../intake/streams/signed/gaps/fill-gaps.ts'
 import { isIgnorable } from '../../../intake/streams/signed/gaps/fetch-messages.ts'
 import { createTailProbe } from '../../../intake/streams/signed/audit/source-count.ts'
@@ -55,7 +56,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
     logger: silentLogger(),
     rangeBlocks: 100,
     lookBackMs: 0,
-    freshMs: 0,
+    ...{ freshMs: 0, proved: { own: async () => [] }, client: {} as TemporalClient },
   }
   // No chain is asked whether it is delivered.
   Object.assign(deps.source, { delivered: async (all: readonly unknown[]) => all.map(() => false) })

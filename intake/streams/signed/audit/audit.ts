@@ -5,8 +5,6 @@ import { endedSince } from '../../../../temporal/client/streams/stream-transfers
 import { createOutcomeReporter } from '../../transfer-outcomes.ts'
 import type { GapsDeps } from '../deps.ts'
 import { createGapFiller, type GapReport, nothingFilled } from '../gaps/fill-gaps.ts'
-import { createManyMissing } from '../look-back.ts'
-import { createUnderWay, type UnderWayDeps } from '../gaps/under-way.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 import { createProvedTransfers } from './proved-transfers.ts'
 import { createSourceCount } from './source-count.ts'
@@ -40,7 +38,7 @@ export function createSignedAuditor(
   const deps = { ...given, proved }
   const outcomes = createOutcomeReporter(deps, endedSince, proved.outcomes)
   const lost = createLostTransfers(deps)
-  const gaps = createGapsFiller(deps, auditMs)
+  const gaps = createGapFiller(deps, auditMs)
   const counted = createSourceCount(given, begins)
 
   /** Most streams of sources without a node never begin. */
@@ -76,7 +74,7 @@ export function createSignedAuditor(
     know: proved.know,
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps,
-    hurry: () => gaps.hurry(),
+    hurry: gaps.hurry,
     /** Wait until the next audit while open numbers are suspected to be lost, ms. Undefined: none is. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
@@ -95,21 +93,6 @@ export function createSignedAuditor(
       )
       const { upTo } = counted
       return { ...audit, ...(upTo !== undefined && { upTo }) }
-    },
-  }
-}
-
-/** Fills gaps by running transfers, then by recent blocks if many are missing, then by the network's servers. */
-export function createGapsFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
-  const filler = createGapFiller(deps, auditMs)
-  const manyMissing = createManyMissing(deps)
-  const underWay = createUnderWay(deps)
-  return {
-    hurry: () => filler.hurry(),
-    async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
-      const { state, counts } = await manyMissing.resolve(found, () => underWay.listed(found))
-      const filled = await filler.fillGaps(state, upTo, underWay)
-      return { ...filled, delivered: filled.delivered + counts.delivered, ignored: filled.ignored + counts.ignored }
     },
   }
 }

@@ -1,10 +1,11 @@
 import { addInterval, type IntervalSet } from '../../../../domain/stream/intervals.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
-import { noNumbers, type NumberCounts, type NumberStatus } from '../../number-status.ts'
+import { noNumbers, type NumberCounts } from '../../number-status.ts'
 import type { GapsDeps, SignedDeps } from '../deps.ts'
 import { fetchMessages, type FetchOutcome } from './fetch-messages.ts'
 import { createFetchRecorder, createRetrySchedule } from './record-fetched.ts'
-import type { UnderWay } from './under-way.ts'
+import { createUnderWay, type UnderWayDeps } from './under-way.ts'
+import { createManyMissing } from '../look-back.ts'
 
 /** absent: no server that could be asked has the message. */
 export interface GapReport extends Readonly<NumberCounts> {
@@ -26,12 +27,13 @@ export const settleMs = 2_000
 /** A received number is left to the recorder, and checked again after this time, ms, in case it is dropped. */
 const receivedMs = 10_000
 
-const noTransfers: Pick<UnderWay, 'of'> = { of: async () => new Map() }
-
-export function createGapFiller(deps: GapsDeps, auditMs: number) {
+/** Fills gaps by running transfers, then by recent blocks if many are missing, then by the network's servers. */
+export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
   const record = createFetchRecorder(deps, schedule)
+  const manyMissing = createManyMissing(deps)
+  const underWay = createUnderWay(deps)
   let above = -1n
   /** When to check the received numbers that were left out. */
   let receivedAgainAt = Infinity
@@ -60,14 +62,11 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
 
   return {
     /** The spy was away, and may have brought missing messages. */
-    hurry: () => schedule.hurry(),
-    /**
-     * Records batch by batch. Throws what reads throw, and keeps what was recorded.
-     * @param upTo the source's highest number at its finalized state, as last read
-     * @param underWay finds numbers whose transfers run: they are recorded, and not looked up
-     */
-    async fillGaps(state: StreamState, upTo: string | undefined, underWay: Pick<UnderWay, 'of'> = noTransfers): Promise<GapReport> {
-      const counts: Record<NumberStatus | 'absent', number> = { ...noNumbers, absent: 0 }
+    hurry: schedule.hurry,
+    /** Records batch by batch, also before it throws. `upTo`: highest number at the finalized state, as last read. */
+    async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
+      const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
+      const counts = { ...byBlocks, absent: 0 }
       let done = 0
       schedule.prune(state.gaps)
       receivedAgainAt = Infinity
