@@ -8,7 +8,6 @@ export interface Tracing {
   fields(): Readonly<Record<string, string>>
 }
 
-const none: Readonly<Record<string, string>> = {}
 let tracing: Tracing | undefined
 
 /** Sets the recorder of this process. Undefined: none. */
@@ -27,5 +26,5 @@ export function inTrace<Result>(name: string, attributes: SpanAttributes, work: 
 }
 
 export function traceFields(): Readonly<Record<string, string>> {
-  return tracing ? tracing.fields() : none
+  return tracing?.fields() ?? {}
 }

@@ -10,12 +10,10 @@ const staleMs = 60_000
 /** Created with the first text; only the process's user can read it. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
-    async get(name) {
-      try {
-        return await read(join(path, name))
-      } catch (cause) {
+    get(name) {
+      return read(join(path, name)).catch((cause: unknown) => {
         throw unavailable(name, cause)
-      }
+      })
     },
     async put(name, text, was) {
       const target = join(path, name)

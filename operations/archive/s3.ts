@@ -15,23 +15,22 @@ const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
 /** Changed since the read (412), or another write is under way (409): S3 userguide, conditional-writes. */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
-interface S3Request {
-  readonly method: 'GET' | 'PUT'
-  readonly name: string
-  readonly body?: string
-  readonly condition?: Readonly<Record<string, string>>
+interface Write {
+  readonly body: string
+  readonly condition: Readonly<Record<string, string>>
 }
+
+type Sign = Awaited<ReturnType<typeof createSigner>>
 
 /** S3, or its protocol (MinIO, R2, Ceph…). KMS needs the AWS signer anyway; the S3 client adds three packages. */
 export function createS3Store(place: S3Place): ArchiveStore {
-  let signing: ReturnType<typeof createSigner> | undefined
+  let signing: Promise<Sign> | undefined
 
-  async function request(given: S3Request): Promise<BoundedAnswer> {
-    const { name } = given
+  async function request(name: string, write?: Write): Promise<BoundedAnswer> {
     signing ??= createSigner(place.region)
     const sign = await signing
     for (let count = 1; ; count++) {
-      const answer = await send(given, urlOf(place, name), sign)
+      const answer = await send(name, urlOf(place, name), sign, write)
       if (!(answer instanceof Error)) {
         if (answer.ok || answer.status === 404 || othersWrote.has(answer.status)) return answer
         if (answer.status < 500 && answer.status !== 429) throw unavailable(name, problemOf(answer))
@@ -49,7 +48,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
 
   return {
     async get(name) {
-      const answer = await request({ method: 'GET', name })
+      const answer = await request(name)
       if (isMissing(name, answer)) return undefined
       const version = answer.headers.get('etag')
       if (!answer.ok || version === null) throw unavailable(name, answer.ok ? 'an answer without an ETag' : problemOf(answer))
@@ -57,7 +56,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     },
     async put(name, text, was) {
       const condition: Record<string, string> = was ? { 'if-match': was.version } : { 'if-none-match': '*' }
-      const answer = await request({ method: 'PUT', name, body: text, condition })
+      const answer = await request(name, { body: text, condition })
       // The text was removed since it was read.
       return !isMissing(name, answer) && !othersWrote.has(answer.status)
     },
@@ -70,15 +69,11 @@ function urlOf({ bucket, region, endpoint, prefix }: S3Place, name: string): URL
 }
 
 /** Throws ARCHIVE_UNAVAILABLE if it cannot be signed. */
-async function send(
-  { method, name, body, condition = {} }: S3Request,
-  url: URL,
-  sign: Awaited<ReturnType<typeof createSigner>>,
-): Promise<BoundedAnswer | Error> {
-  const headers = await sign(method, url, body, condition).catch((error: unknown) => {
+async function send(name: string, url: URL, sign: Sign, write: Write | undefined): Promise<BoundedAnswer | Error> {
+  const request = await sign(url, write).catch((error: unknown) => {
     throw unavailable(name, asError(error).message)
   })
-  return fetchBounded(url, { method, headers, ...(body !== undefined && { body }) }, { timeoutMs, mostBytes }).catch(asError)
+  return fetchBounded(url, request, { timeoutMs, mostBytes }).catch(asError)
 }
 
 function asError(error: unknown): Error {
@@ -92,13 +87,12 @@ async function createSigner(region: string) {
     import('@aws-sdk/credential-provider-node'),
   ])
   const signer = new SignatureV4({ service: 's3', region, credentials: defaultProvider(), sha256: Sha256, uriEscapePath: false })
-  return async (method: string, url: URL, body: string | undefined, condition: Readonly<Record<string, string>>) => {
-    const { protocol, hostname, port, pathname: path, host } = url
-    const headers = { host, ...condition, ...(body !== undefined && { 'content-type': 'application/x-ndjson' }) }
-    const target = { method, protocol, hostname, path, headers, ...(port && { port: Number(port) }) }
-    const signed = await signer.sign({ ...target, ...(body !== undefined && { body }) })
+  return async ({ protocol, hostname, port, pathname: path, host }: URL, write: Write | undefined) => {
+    const headers = { host, ...(write && { ...write.condition, 'content-type': 'application/x-ndjson' }) }
+    const request = { method: write ? 'PUT' : 'GET', ...(write && { body: write.body }) }
+    const signed = await signer.sign({ ...request, protocol, hostname, path, headers, ...(port && { port: Number(port) }) })
     const { host: _, ...rest } = signed.headers
-    return rest
+    return { ...request, headers: rest }
   }
 }
 

@@ -15,16 +15,10 @@ export const triesUntilFailing = 3
 /** ms. */
 const declinedMs = 24 * 3_600_000
 
-/** `served`: by target chain. */
-export interface TransfersRead {
-  readonly transfers: readonly TransferFacts[]
-  readonly declined: readonly TransferFacts[]
-  readonly failing: readonly FailingWorkflow[]
-  readonly served: ReadonlyMap<ChainName, Pick<ServedFacts, 'asked' | 'answered'>>
-}
+export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
 
 /** Up to four lists and three counts, two calls for each of the most informative. Throws as the client. */
-export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>): Promise<TransfersRead> {
+export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
     within(client, limits.temporalMs, () => openTransfers(client, kind, { most: most.listed, ...when }))
@@ -80,7 +74,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
 }
 
 /** A failing task proves nothing about the workers of its chain. */
-function servedOf(asked: readonly Asked[]): TransfersRead['served'] {
+function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)
   return new Map([...byChain].map(([chain, of]) => [chain, { asked: of.length, answered: of.filter((one) => one.isAnswered).length }]))

@@ -176,6 +176,7 @@ function tokenOfCookie(header: string | undefined): string | undefined {
 function failure(error: unknown, logger: Logger): Answer {
   if (error instanceof BodyTooLong) return plainText(error.busy ? 503 : 413, error.message)
   const known = toRelayerError(error)
+  const { code, message, remedy } = known
   const status = statusOf(known)
   // An unexpected error may quote the request.
   if (status === 500)
@@ -183,9 +184,7 @@ function failure(error: unknown, logger: Logger): Answer {
   return {
     status,
     type: 'application/json; charset=utf-8',
-    body: JSON.stringify(
-      status === 500 ? { error: { code: 'INTERNAL' } } : { error: { code: known.code, message: known.message, remedy: known.remedy } },
-    ),
+    body: JSON.stringify({ error: status === 500 ? { code: 'INTERNAL' } : { code, message, remedy } }),
     ...(status === 401 && { headers: { 'www-authenticate': 'Bearer realm="portage"' } }),
   }
 }

@@ -30,8 +30,7 @@ export class NotifiedRuns {
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling
-  const isFirst = since === 0
-  if (isFirst || now < since) return { ...cursor, seen: latest, settling: { since: now, seen: latest } }
+  if (since === 0 || now < since) return { ...cursor, seen: latest, settling: { since: now, seen: latest } }
   if (now - since < settleMs) return { ...cursor, seen: latest }
   return { ...cursor, from: Math.max(cursor.from, settled), seen: latest, settling: { since: now, seen: latest } }
 }

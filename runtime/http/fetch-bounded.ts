@@ -27,12 +27,7 @@ export interface FetchLimits {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface BoundedAnswer {
-  readonly ok: boolean
-  readonly status: number
-  readonly headers: Pick<Headers, 'get'>
-  readonly text: string
-}
+export type BoundedAnswer = Awaited<ReturnType<typeof readAnswer>>
 
 export interface BoundedRequest {
   readonly method?: string
@@ -86,7 +81,7 @@ export async function fetchBounded(
   return exchange.promise
 }
 
-async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<BoundedAnswer> {
+async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, 'mostBytes' | 'budget'>) {
   const { statusCode: status = 0 } = response
   const ok = status >= 200 && status < 300
   const headers = { get: (name: string) => response.headers[name.toLowerCase()]?.toString() ?? null }
