@@ -96,7 +96,7 @@ describe('folder rules', () => {
     expect(found).toEqual([
       ['temporal/client/connection/connect.ts'],
       ['workers/process/create-worker.ts'],
-      ['operations/codec/decode.ts', 'temporal/client/transfers/start-transfer.ts', 'workflows/trace-headers.ts'],
+      ['operations/codec/server.ts', 'temporal/client/transfers/start-transfer.ts', 'workflows/trace-headers.ts'],
     ])
   })
 

@@ -39,7 +39,7 @@ export function longWaiting(client: TemporalClient, of: StreamOfTransfers, start
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** The newest run first; only runs that began before `before`, ms since the epoch. The last page answers no `before`. */
+/** The newest run first; only runs that began before `before`, ms since the epoch. The last page has no `before`. */
 export async function parkedPage(
   client: TemporalClient,
   of: StreamOfTransfers,
