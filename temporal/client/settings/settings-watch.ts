@@ -76,7 +76,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
     /** Applies settings at once that Temporal has, and that no worker may serve yet. */
-    learn: (settings: Settings) => take(settings),
+    learn: take,
     /** Calls the listener after every change, and at once if read. Its error does not stop the others. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)

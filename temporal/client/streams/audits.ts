@@ -25,7 +25,6 @@ export async function setAuditSchedule(
   { everyMinutes, hours }: { readonly everyMinutes: number; readonly hours: number },
   { onlyIfMissing }: { readonly onlyIfMissing: boolean },
 ): Promise<void> {
-  const input: AuditInput = { chain, hours, graceMs: auditGraceMs }
   const schedule = {
     spec: { intervals: [{ every: everyMinutes * 60_000 }] },
     policies: { overlap: 'SKIP' as const, catchupWindow: catchupWindowMs },
@@ -33,10 +32,7 @@ export async function setAuditSchedule(
       type: 'startWorkflow' as const,
       workflowType: 'audit',
       workflowId: auditId(chain),
-      taskQueue: chainQueue(chain),
-      args: [input],
-      typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: chain }],
-      staticSummary: `deliveries on ${chain} in the last ${hours} hours`,
+      ...startOptions({ chain, hours, graceMs: auditGraceMs }),
     },
   }
   try {
@@ -60,17 +56,24 @@ export async function startAudit(client: TemporalClient, input: AuditInput, orde
 }
 
 function startByHand(client: TemporalClient, input: AuditInput, { by, reason }: AuditOrder) {
+  const options = startOptions(input)
   return client.workflow.start<(input: AuditInput) => Promise<AuditReport>>('audit', {
+    ...options,
     workflowId: `${auditId(input.chain)}-by-hand`,
-    taskQueue: chainQueue(input.chain),
-    args: [input],
-    typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo: { by, ...(reason && { reason }) },
-    staticSummary: summaryText(
-      `deliveries on ${input.chain} in the last ${input.hours} hours, asked by ${by}${reason ? `: ${reason}` : ''}`,
-    ),
+    staticSummary: summaryText(`${options.staticSummary}, asked by ${by}${reason ? `: ${reason}` : ''}`),
   })
+}
+
+function startOptions(input: AuditInput) {
+  const { chain, hours } = input
+  return {
+    taskQueue: chainQueue(chain),
+    args: [input] as [AuditInput],
+    typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: chain }],
+    staticSummary: `deliveries on ${chain} in the last ${hours} hours`,
+  }
 }
 
 /** Newest first. Throws TEMPORAL_UNAVAILABLE. */

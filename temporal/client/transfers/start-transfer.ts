@@ -12,6 +12,7 @@ import type { TemporalClient } from '../connection/client.ts'
 import { fromTemporal, ifGone } from '../connection/errors.ts'
 import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { startedAtMemo, stateOf, toRow } from './transfer-list.ts'
+import type { transfersWith } from './transfer-queries.ts'
 
 /** `known`: the id has an open run or an outcome. An undone run starts again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
@@ -26,15 +27,11 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 
 /** False: no `rejected` run with another message, which a stranger can start. The caller has verified the message. */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
-  const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
-  if (status.name !== 'COMPLETED' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'rejected') return false
+  const run = await client.workflow.getHandle(id).describe()
+  if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
   const own: unknown = JSON.parse(JSON.stringify(input.transfer))
-  if (isDeepStrictEqual(await readableTransfer(client, id, runId), own)) return false
-  await client.workflow.start('transfer', {
-    ...startOptions(id, input, 'started again: another message with its id was rejected'),
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  })
+  if (isDeepStrictEqual(await readableTransfer(client, id, run.runId), own)) return false
+  await startAgain(client, id, input, 'started again: another message with its id was rejected')
   return true
 }
 
@@ -46,12 +43,14 @@ export async function restartTransfer(
 ): Promise<void> {
   const { transfer, priority } = await storedInput(client, id)
   const { sourceChain, targetChain, sequence } = transfer
-  await client.workflow.start('transfer', {
-    ...startOptions(id, { transfer, priority, ...(order && { orders: [order] }) }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    // If another process was faster, its run is the wanted one.
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  })
+  const input = { transfer, priority, ...(order && { orders: [order] }) }
+  await startAgain(client, id, input, `${sourceChain} → ${targetChain} #${sequence}, ${why}`)
+}
+
+/** If another process was faster, its run is the wanted one. */
+async function startAgain(client: TemporalClient, id: string, input: TransferInput, summary: string): Promise<void> {
+  const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
+  await client.workflow.start('transfer', { ...startOptions(id, input, summary), ...policies })
 }
 
 /** Input of the run, by default the latest. Throws as `restartTransfer`. */
@@ -63,35 +62,32 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
-  const kept = (['Bridge', 'SourceChain', 'TargetChain', 'Lane', 'TxHash'] as const).flatMap((name) => {
-    const value = described.typedSearchAttributes.get(searchAttributes[name])
-    return value === undefined ? [] : [{ key: searchAttributes[name], value }]
-  })
-  const input: Reversal = { transfer, run: described.runId, txHash: toRow(described).txHash }
+  const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, lane: Lane, txHash: TxHash } = toRow(described)
+  const input: Reversal = { transfer, run: described.runId, txHash: TxHash }
   await startUnlessTaken(client, 'reversal', {
     workflowId: reversalId(input),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [input],
-    typedSearchAttributes: kept,
+    typedSearchAttributes: attributes({ Bridge, SourceChain, TargetChain, Lane, TxHash }),
     staticSummary: `the delivery of ${transfer} is gone`,
   })
 }
 
+function attributes(values: Parameters<typeof transfersWith>[0]) {
+  const given = Object.entries(values) as [keyof typeof searchAttributes, string | undefined][]
+  return given.flatMap(([name, value]) => (value === undefined ? [] : [{ key: searchAttributes[name], value }]))
+}
+
 function startOptions(workflowId: string, input: TransferInput, staticSummary: string) {
-  const { bridge, sourceChain, targetChain } = input.transfer
+  const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain } = input.transfer
   return {
     workflowId,
-    taskQueue: chainQueue(targetChain),
+    taskQueue: chainQueue(TargetChain),
     args: [input],
     // A continued run begins later and keeps the memo.
     memo: { [startedAtMemo]: new Date().toISOString() },
     staticSummary: summaryText(staticSummary),
-    typedSearchAttributes: [
-      { key: searchAttributes.TransferState, value: 'admitting' },
-      { key: searchAttributes.Bridge, value: bridge },
-      { key: searchAttributes.SourceChain, value: sourceChain },
-      { key: searchAttributes.TargetChain, value: targetChain },
-    ],
+    typedSearchAttributes: attributes({ TransferState: 'admitting', Bridge, SourceChain, TargetChain }),
   }
 }
 
