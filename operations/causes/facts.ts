@@ -5,7 +5,7 @@ import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { OpenTransfer } from '../../temporal/client/transfers/open-transfers.ts'
-import type { QueueState } from '../../temporal/client/visibility/task-queues.ts'
+import type { QueueState } from '../../temporal/client/visibility/runs.ts'
 import { within } from '../../runtime/wait.ts'
 
 // All times are ms since the epoch.

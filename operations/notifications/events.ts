@@ -5,7 +5,7 @@ import { printable } from '../../domain/text/printable.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
-import { proofDespite, proofOf } from '../../temporal/client/visibility/run-proof.ts'
+import { proofDespite, proofOf } from '../../temporal/client/transfers/closed-runs.ts'
 
 /** The id follows from the run: the same for each try, process and replay. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {

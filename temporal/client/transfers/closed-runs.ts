@@ -1,12 +1,16 @@
 import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
-import type { ChainName, TransferState } from '../../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
+import { transferId } from '../../contracts/names.ts'
+import { type Reversal, reversalId } from '../../contracts/reversal.ts'
+import type { TransferStatus } from '../../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { readRetentionHours } from '../connection/namespace-setup.ts'
-import { fromTemporal, ifGone, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
+import { fromTemporal, ifGone, isForAll, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
+import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 import { listPage } from '../visibility/memos.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { storedTransfer } from './start-transfer.ts'
-import { stateOf } from './transfer-list.ts'
+import { stateOf, toRow } from './transfer-list.ts'
 import { transfersWith, undone } from './transfer-queries.ts'
 
 /** It did not continue as new. */
@@ -27,7 +31,6 @@ export interface ClosedTransfer {
   readonly unreadable?: ErrorCode
 }
 
-/** For an audit. */
 export interface ClosedPage {
   kind: 'delivered' | 'undone'
   chain: ChainName
@@ -116,4 +119,63 @@ function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?:
 /** Throws TEMPORAL_UNAVAILABLE and the like. */
 export function retentionHours(client: TemporalClient): Promise<number> {
   return within(client, timeoutMs, () => readRetentionHours(client, client.options.namespace)).catch(rethrowAs({}))
+}
+
+/** `same`: as listed. `unread`: unreadable or gone. `foreign`: different, or lacks a required encryption by Portage. */
+export type RunProof = 'same' | 'unread' | 'foreign'
+
+const proofTimeoutMs = 10_000
+/** ms. The server keeps closed runs for days, so a record's run exists this long after it. */
+const keptMs = 3_600_000
+
+/** Two or three calls. Throws TEMPORAL_UNAVAILABLE and the like. */
+export async function proofOf(
+  client: TemporalClient,
+  listed: Pick<NotifiedTransfer, 'kind' | 'id' | 'runId' | 'txHash' | 'at'>,
+): Promise<RunProof> {
+  const { kind, id, runId: run } = listed
+  if (kind === 'parked') return 'unread'
+  const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
+  if (record !== 'same') return record
+  const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
+  // A late receiver may get a reversal whose run is deleted by now.
+  if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
+  const { type, status } = described
+  // The server was restored from an older copy than the list.
+  if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
+  const { state, txHash } = toRow(described)
+  if (type !== 'transfer' || status.name !== 'COMPLETED' || state !== 'delivered' || txHash !== listed.txHash) return 'foreign'
+  return proofIn(await readClosedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED' }), (ended) => {
+    const { state } = Object(ended.result) as Partial<TransferStatus>
+    const { digest, ...transfer } = Object(ended.transfer) as Partial<Transfer>
+    return state === 'delivered' && typeof digest === 'string' && transferId({ ...(transfer as Transfer), digest }) === id
+  })
+}
+
+/** The result of a record equals its input. */
+async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
+  const workflowId = reversalId({ transfer, run })
+  const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
+  if (!described) return 'unread'
+  return proofIn(await readClosedRun(client, { workflowId, runId: described.runId, execution: 'COMPLETED' }), ({ result }) => {
+    const said = Object(result) as Partial<Reversal>
+    return said.transfer === transfer && said.run === run
+  })
+}
+
+function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTransfer) => boolean): RunProof {
+  if (!ended) return 'unread'
+  if (ended.unreadable) return isOfNoKey(ended.unreadable) ? 'foreign' : 'unread'
+  return isAsListed(ended) ? 'same' : 'foreign'
+}
+
+/** Nobody without a key can write a readable payload. */
+function isOfNoKey(code: ErrorCode): boolean {
+  return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
+}
+
+/** For `catch`, one of many runs: throws only server errors that concern all. */
+export function proofDespite(error: unknown): RunProof {
+  if (isForAll(error)) throw error
+  return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'
 }

@@ -53,7 +53,8 @@ async function search(client: TemporalClient, given: string, known: KnownPlaces)
     const found = [...new Set(await find())]
     const [id, ...more] = found
     if (id !== undefined && more.length === 0) return id
-    if (id !== undefined) throw ambiguous(given, found)
+    const candidates = found.slice(0, mostNamed).join(', ')
+    if (id !== undefined) throw new RelayerError('TRANSFER_AMBIGUOUS', { facts: { transfer: given, count: found.length, candidates } })
   }
   throw notFound(given)
 }
@@ -169,9 +170,4 @@ async function isTransfer(client: TemporalClient, id: string): Promise<boolean> 
 
 function notFound(transfer: string): RelayerError {
   return new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: transfer.slice(0, 200).replaceAll(/[^\w.:/-]/g, '?') } })
-}
-
-function ambiguous(transfer: string, found: readonly string[]): RelayerError {
-  const candidates = found.slice(0, mostNamed).join(', ')
-  return new RelayerError('TRANSFER_AMBIGUOUS', { facts: { transfer, count: found.length, candidates } })
 }
