@@ -15,11 +15,7 @@ import { openConnection } from './probe.ts'
 /** The server's default, s. */
 const defaultWorkflowTaskSeconds = 10
 
-export interface FailoverSettings {
-  readonly workflowTaskSeconds: number
-  readonly heartbeatSeconds: number
-  readonly laneTaskSeconds: number
-}
+export type FailoverSettings = Readonly<Record<'workflowTaskSeconds' | 'heartbeatSeconds' | 'laneTaskSeconds', number>>
 
 interface ClientOptions {
   readonly codec: PayloadCodec

@@ -1,4 +1,4 @@
-import type { BridgeName, ChainName, Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
+import type { Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
 import { groupBy } from '../../../domain/group-by.ts'
 import { searchAttributes, transferIdParts } from '../../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
@@ -6,12 +6,8 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
-export interface StreamOfTransfers {
-  readonly bridge: BridgeName
-  readonly sourceChain: ChainName
-  readonly targetChain?: ChainName | undefined
-  /** 64 lower-case hex digits. Absent: all. */
-  readonly emitter?: string | undefined
+/** Without `emitter`: all. */
+export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
   /** Wormhole's number. Also finds transfers whose source had another name in the config. */
   readonly emitterChain?: number | undefined
 }

@@ -30,21 +30,15 @@ export interface TransferRow {
   readonly closedAt?: string
 }
 
-/** Every field narrows it. */
-export interface TransferFilter {
+/** Every field narrows it. `txHash`: in a block of the target chain. */
+export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'bridge' | 'sourceChain' | 'targetChain' | 'txHash'>> {
   /** Any of these. */
   readonly states?: readonly TransferState[] | undefined
   /** `undone`: closed without an outcome. */
   readonly execution?: 'open' | 'closed' | 'undone' | undefined
-  readonly code?: string | undefined
-  readonly bridge?: string | undefined
   readonly chain?: string | undefined
-  readonly sourceChain?: string | undefined
-  readonly targetChain?: string | undefined
   readonly lanes?: readonly LaneId[] | undefined
   readonly ids?: readonly string[] | undefined
-  /** In a block of the target chain. */
-  readonly txHash?: string | undefined
   /** ms since the epoch. With an outcome, the last run too began before `startedBefore`. */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
