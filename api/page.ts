@@ -34,17 +34,9 @@ const served = [
   { path: '/page/icon.svg', file: 'icon.svg', type: 'image/svg+xml' },
 ] as const
 
-interface PageFile {
-  readonly type: string
-  readonly etag: string
-  readonly plain: Buffer
-  readonly zipped: Buffer
-}
-
 /** Open: the page holds only code, and reads `/v1` with a token. */
 const open: Pick<RouteOptions, 'config' | 'schema'> = { config: { access: 'open' }, schema: { hide: true } }
 
-/** `GET /`: the page and its files. */
 export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {
   for (const { path, file } of served)
     app.get(path, open, async (request, reply) => {
@@ -68,24 +60,26 @@ function sendUnbuilt(reply: FastifyReply) {
   return reply.status(503).headers(pageHeaders).type('text/plain; charset=utf-8').send(text)
 }
 
-let loading: Promise<ReadonlyMap<string, PageFile>> | undefined
+let loading: ReturnType<typeof load> | undefined
 
-function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+function pageFiles(): ReturnType<typeof load> {
   loading ??= load()
   const mine = loading
   mine.catch(() => setTimeout(() => loading === mine && (loading = undefined), retryMs).unref())
   return mine
 }
 
-async function load(): Promise<ReadonlyMap<string, PageFile>> {
+async function load() {
   const folder = await builtFolder()
-  const zip = promisify(gzip)
-  const files = served.map(async ({ file, type }) => {
-    const plain = await readFile(join(folder, file))
-    const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`
-    return [file, { type, etag, plain, zipped: await zip(plain, { level: 9 }) }] as const
-  })
-  return new Map(await Promise.all(files))
+  return new Map(await Promise.all(served.map(async (one) => [one.file, await readPageFile(folder, one)] as const)))
+}
+
+type PageFile = Awaited<ReturnType<typeof readPageFile>>
+
+async function readPageFile(folder: string, { file, type }: (typeof served)[number]) {
+  const plain = await readFile(join(folder, file))
+  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`
+  return { type, etag, plain, zipped: await promisify(gzip)(plain, { level: 9 }) }
 }
 
 /** A release has built files. Otherwise a separate process builds them: the builder is not in the compiled code. */

@@ -55,7 +55,6 @@ export function nodeRoutes(app: Api, { network }: ApiDeps): void {
   })
 }
 
-/** `GET /v1/settings` and `GET /v1/settings/audit`. */
 export function settingsRoutes(app: Api, { client }: ApiDeps): void {
   const show = { summary: 'Changes of operators to the running processes', response: { 200: settingsSchema, 503: errorSchema } }
   app.get('/v1/settings', { ...access, schema: show }, () => readSettings(client))
@@ -82,7 +81,6 @@ const receiverSchema = z.looseObject({
   unsent: z.number().optional().describe('Notifications that it has not accepted yet. More may wait in Temporal.'),
 })
 
-/** `GET /v1/notifications`. */
 export function notificationRoutes(app: Api, { client, config }: ApiDeps): void {
   const schema = {
     summary: 'The receivers of notifications, and the progress of each',

@@ -44,20 +44,16 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** As `missingFor`, for many transfers. @param chain undefined: any, which a token with a scope may not order */
-export function missingForMany(claims: Claims | undefined, chain: string | undefined, now: number): string | undefined {
-  const missing = missingFor(claims, chain, now)
-  if (missing !== undefined || chain !== undefined || !claims?.chains) return missing
-  return `The token of ${claims.name} is only for ${claims.chains.join(', ')}: choose that target above the list.`
-}
-
-/** The rights for an order that a token lacks, as far as the claims show. @param chain the transfer's target */
-export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number): string | undefined {
+/** The rights for an order that a token lacks, as far as the claims show. @param chain the target; undefined: any */
+export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`
-  if (claims.expiresAt <= now) return `${needed} that of ${claims.name} has expired.`
-  if (!reaches(claims.level as AccessLevel, transferOrderLevel)) return `${needed} that of ${claims.name} is of level ${claims.level}.`
-  if (chain !== undefined && claims.chains && !claims.chains.includes(chain))
-    return `This is about ${chain}, and the token of ${claims.name} is only for ${claims.chains.join(', ')}.`
-  return undefined
+  const { name, expiresAt, level, chains } = claims
+  if (expiresAt <= now) return `${needed} that of ${name} has expired.`
+  if (!reaches(level as AccessLevel, transferOrderLevel)) return `${needed} that of ${name} is of level ${level}.`
+  if (!chains) return undefined
+  const scope = `token of ${name} is only for ${chains.join(', ')}`
+  if (chain !== undefined) return chains.includes(chain) ? undefined : `This is about ${chain}, and the ${scope}.`
+  // The API refuses an order of many to a token with a scope, unless it names a target.
+  return isForMany ? `The ${scope}: choose that target above the list.` : undefined
 }

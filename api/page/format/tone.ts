@@ -1,7 +1,6 @@
 /** Each tone has a mark of its own shape and a word next to it, so that colour is not the only difference. */
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
-/** Of transfers, transactions, lanes and nodes. */
 const tones: readonly { readonly tone: Tone; readonly states: readonly string[] }[] = [
   { tone: 'good', states: ['delivered', 'mined', 'active', 'up'] },
   { tone: 'busy', states: ['admitting', 'broadcasting', 'pending', 'included', 'syncing', 'unknown'] },

@@ -1,5 +1,4 @@
 interface ChoicesProps<Value> {
-  /** Of the group of radio buttons. */
   readonly name: string
   readonly legend: string
   readonly choices: readonly { readonly value: Value; readonly label: string }[]
@@ -7,7 +6,6 @@ interface ChoicesProps<Value> {
   readonly onChoose: (value: Value) => void
 }
 
-/** One of a few values. */
 export function Choices<Value extends string | number>({ name, legend, choices, chosen, onChoose }: ChoicesProps<Value>) {
   return (
     <fieldset class="choice">

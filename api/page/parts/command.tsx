@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 
-/** A command with a button that copies it. */
 export function Command({ text }: { readonly text: string }) {
   const [said, setSaid] = useState('')
   const copy = async () => {

@@ -11,7 +11,6 @@ import { Mark } from './mark.tsx'
 
 const parts = ['stuck', 'flow', 'parked', 'lanes', 'streams', 'nodes'] as const
 
-/** The head of the page: deployment, connection, search and token. */
 export function Head({ namespace }: { readonly namespace: string | undefined }) {
   const held = useStore(session)
   return (

@@ -37,7 +37,6 @@ export function State({ state, tone = toneOf(state), count }: StateProps) {
 }
 
 interface CountsProps extends Pick<StateProps, 'tone'> {
-  /** By state. */
   readonly of: Readonly<Partial<Record<string, number | string>>>
 }
 

@@ -5,7 +5,7 @@ import type { BulkOrder } from '../../answers.ts'
 import { ask, problemIn, type ShownProblem } from '../data/api.ts'
 import { serverNow } from '../data/clock.ts'
 import { refreshAll } from '../data/readings.ts'
-import { missingFor, missingForMany, session } from '../data/session.ts'
+import { missingFor, session } from '../data/session.ts'
 import { createStore, useStore } from '../data/store.ts'
 import { countText } from '../format/amounts.ts'
 import { shortTransfer } from '../format/ids.ts'
@@ -17,7 +17,6 @@ interface WantedOrder {
   readonly chain: string | undefined
 }
 
-/** Which parked transfers. */
 export interface ParkedFilter {
   readonly code?: string
   readonly targetChain?: string
@@ -27,7 +26,6 @@ export interface ParkedFilter {
 const mostOrdered = 500
 const mostShown = 5
 
-/** Opens the dialog. */
 const wanted = createStore<WantedOrder | ParkedFilter | undefined>(undefined)
 
 interface OrderButtonsProps extends Omit<WantedOrder, 'kind'> {
@@ -101,9 +99,8 @@ function OrderForm({ kind, id, chain }: WantedOrder) {
   )
 }
 
-/** Counts, asks and orders. */
 function RetryAllForm({ code, targetChain }: ParkedFilter) {
-  const missing = missingForMany(useStore(session)?.claims, targetChain, serverNow())
+  const missing = missingFor(useStore(session)?.claims, targetChain, serverNow(), true)
   const [counted, setCounted] = useState<BulkOrder | ShownProblem | undefined>(undefined)
   const order = (reason: string, dryRun: boolean, limit: number) =>
     ask<BulkOrder>('v1/transfers/retry', { reason, dryRun, limit, filter: { state: 'parked', code, targetChain } })

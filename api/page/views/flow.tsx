@@ -17,7 +17,6 @@ const windows = [
   { value: 1_440, label: '24 h', words: '24 hours' },
 ] as const
 
-/** Traffic between the chains, and its times. */
 export function Flow() {
   const [minutes, setMinutes] = useState<number>(60)
   const reading = useReading<FlowAnswer>(`v1/flow?minutes=${minutes}`, 5_000)

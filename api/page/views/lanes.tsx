@@ -10,7 +10,6 @@ import { Ago, Coins, Out } from '../parts/values.tsx'
 
 type Row = LanesAnswer['lanes'][number]
 
-/** The lanes: their status, nonces, balances and spending. */
 export function Lanes({ links }: { readonly links: Links | undefined }) {
   const spending = useReading<Spending>('v1/spending', 10_000).data?.lanes
   return (

@@ -20,7 +20,6 @@ interface Shown {
   readonly chain: string | undefined
 }
 
-/** One transfer: its state, timeline, transactions and orders. */
 export function Transfer({ id, links }: { readonly id: string; readonly links: Links | undefined }) {
   const reading = useReading<TransferReport>(`v1/transfers/${encodeURIComponent(id)}`, 3_000)
   return (
