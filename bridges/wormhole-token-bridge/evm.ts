@@ -7,11 +7,10 @@ import { parseVaa } from '../../domain/vaa.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint } from '../port.ts'
-import { createTokenBridgeReads, isCompleted, type TokenBridgeReads } from './contracts.ts'
+import { completions, createTokenBridgeReads, encodeBytesCall, isCompleted, selectorOf, type TokenBridgeReads } from './contracts.ts'
 import { createGuardianSets, createVerifier, refusals } from './verify.ts'
 import { contractOf, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
-import { completions, encodeBytesCall, selectorOf } from './calls.ts'
 import { checkEmitter, createCheck, createProof, createProveCall, type PolicyOptions } from './validate.ts'
 
 /** Addresses are lower-case 0x. */

@@ -1,11 +1,10 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import { type TokenBridgeReads, unregistered } from './contracts.ts'
+import { completions, decodeBytesCall, selectorOf, type TokenBridgeReads, unregistered } from './contracts.ts'
 import { contractOf, readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { provedBy, unproved } from '../kit/verdict.ts'
-import { completions, decodeBytesCall, selectorOf } from './calls.ts'
 import { refusals } from './verify.ts'
 
 /** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */

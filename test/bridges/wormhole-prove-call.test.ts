@@ -1,9 +1,8 @@
 import { AbiCoder, concat, Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { selectorOf } from '../../bridges/wormhole-token-bridge/calls.ts'
+import { selectorOf, tokenBridgeAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { createProveCall } from '../../bridges/wormhole-token-bridge/validate.ts'
 import { readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
-import { tokenBridgeAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createClassifier } from '../../chains/evm/transactions/error-classes.ts'
+import { createClassifier } from '../../chains/evm/transactions/send.ts'
 import type { SendErrorClass } from '../../chains/port.ts'
 
 const classify = createClassifier()

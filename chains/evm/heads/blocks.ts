@@ -1,7 +1,7 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Block } from '../../port.ts'
 import { toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
-import { resultsOf } from '../nodes/ask-many.ts'
+import { resultsOf } from '../nodes/ask.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
 import { keccak256 } from 'ethers'

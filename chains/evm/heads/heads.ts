@@ -4,16 +4,15 @@ import type { Logger } from '../../../observability/logger.ts'
 import { pause, poll } from '../../../runtime/wait.ts'
 import { comparedHeight, lagOf, mostLag } from '../../heads.ts'
 import { createHeadEvents, isolate } from './head-events.ts'
-import { noAnswer } from '../nodes/ask-one.ts'
+import { noAnswer } from '../nodes/ask.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 import { type BlockCache, createBlockCache } from './block-cache.ts'
 import { blockCall, type EvmBlock, fetchBlock, readBlock } from './blocks.ts'
 import { createFinalityTag } from './finality-tag.ts'
-import { createFollow, nothingNew } from './follow.ts'
+import { chooseHead, createFollow, createShownHeads, nothingNew, sameContent, type ShownHead } from './follow.ts'
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
-import { chooseHead, createShownHeads, sameContent, type ShownHead } from './shown-heads.ts'
 
 /** How often the nodes' heads are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000

@@ -1,14 +1,13 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../../domain/settings/settings.ts'
 import { toNumber } from '../hex.ts'
-import { askMany, type NodeAnswer, type OnAnswer } from './ask-many.ts'
-import { createAskOne, unavailable } from './ask-one.ts'
+import { askMany, createAskOne, type NodeAnswer, type OnAnswer, unavailable } from './ask.ts'
 import { comparedHeight, lagOf } from '../../heads.ts'
 import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
 import type { ReadAnswer } from './node-errors.ts'
 import type { NodeStatus } from '../../port.ts'
 
-export type { NodeAnswer } from './ask-many.ts'
+export type { NodeAnswer } from './ask.ts'
 
 /** As in chainlink-evm. */
 const defaultTimeoutMs = 10_000

@@ -1,8 +1,7 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { untilHead } from '../../heads.ts'
 import type { Heads } from '../../port.ts'
-import type { NodeAnswer } from './ask-many.ts'
-import { noAnswer } from './ask-one.ts'
+import { noAnswer, type NodeAnswer } from './ask.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 

@@ -4,7 +4,7 @@ import type { Account, HeadEvent } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { readCount, toDecimal, toQuantity } from '../hex.ts'
 import { createPlausible, medianOf } from '../plausible.ts'
-import { resultsOf } from '../nodes/ask-many.ts'
+import { resultsOf } from '../nodes/ask.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 

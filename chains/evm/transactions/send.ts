@@ -1,6 +1,5 @@
 import type { SendErrorClass, SendOutcome } from '../../port.ts'
 import { toHash } from '../hex.ts'
-import type { Classify } from './error-classes.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
@@ -50,4 +49,146 @@ function readAnswer(answer: NodeAnswer<string>, classify: Classify): SendOutcome
 
 function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 'refused' } {
   return { kind: 'refused', error, message }
+}
+
+/**
+ * Patterns in lower case, first match wins. Replacement precedes underpriced. A busy gateway may quote anything.
+ * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
+ * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ */
+const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
+  [
+    'ambiguous',
+    /502 bad gateway|503 service temporarily unavailable|504 gateway/, // gateways (Arbitrum)
+    /408 request timeout|i\/o timeout|network is unreachable|timed? ?out|deadline exceeded|context canceled/, // Go clients, gateways
+    /econnreset|econnrefused|etimedout|socket hang up|connection reset|fetch failed|no answer within/, // the network
+  ],
+  [
+    'fatal',
+    /intrinsic gas too (low|high)/, // go-ethereum, reth, zkSync; anvil too high
+    /intrinsic gas exceeds gas limit/, // Besu
+    /exceeds (the )?block('s)? gas limit/, // go-ethereum, Besu, reth, zkSync
+    /gas limit reached|gaslimitexceeded/, // Nethermind 2026, older
+    /gas limit too (low|high)/, // Monad low, reth high
+    /exceeds maximum (gas|transaction gas)|transaction gas limit too high/, // go-ethereum and reth since Osaka (EIP-7825)
+    /oversized data|input data too large|tx too large/, // go-ethereum, Optimism, zkSync; reth; Sei
+    /max(imum)? initcode size exceeded|max code size exceeded|initcode size limit/, // go-ethereum, anvil
+    /invalid sender|failed ?to ?(resolve|recover) ?sender/, // go-ethereum; Nethermind
+    /sender ?(is ?contract|(is )?not an eoa)/, // Nethermind; reth, go-ethereum
+    /failed to decode (signed )?transaction|^rlp: /, // reth, anvil; go-ethereum
+    /negative value/, // go-ethereum
+    /gas uint64 overflow|int256overflow|transaction cost overflow|higher than 2\^64-1/, // go-ethereum; Nethermind; zkSync
+    /invalid chain ?id/, // reth, anvil, go-ethereum
+    /invalid[_ ]signature/, // Besu, Hedera
+    /unsupported transaction type|transaction type not supported|transaction invalid$/, // Nethermind, go-ethereum
+    /^"?invalid(, transaction hash is null)?\.?"?$/, // Nethermind, older
+    /invalid message format|forbidden sender address/, // Arbitrum
+    /execution reverted/, // Arbitrum, Hedera: the sequencer runs it first
+    /cyclic transaction detected/, // anvil
+    /not enough gas for transaction validation|failed to pay the fee to the operator/, // zkSync
+    /^"?out of gas/, // Sei
+    /invalid shard|in (the )?blacklist/, // Harmony
+  ],
+  [
+    'nonce-too-low',
+    /nonce (is )?too low/, // go-ethereum, Erigon, Besu, reth, anvil, Arbitrum, Avalanche, zkSync, Hedera; Parity
+    /oldnonce/, // Nethermind, older
+    /pool\(stale\)/, // Substrate (Moonriver)
+    /invalid transaction nonce/, // Arbitrum
+    /incorrect account sequence/, // Sei and other Cosmos chains
+    /transaction already finalized/, // Harmony
+  ],
+  // Nethermind, older: another transaction holds the nonce.
+  ['own-nonce-used', /ownnoncealreadyused/],
+  // go-ethereum. Before `replacement-underpriced`: the message contains "replace".
+  ['nonce-too-high', /future transaction tries to replace pending/],
+  [
+    'replacement-underpriced',
+    /replacement transaction underpriced/, // go-ethereum, Erigon, Besu, Nethermind 2026, reth, anvil
+    /insufficient gas price to replace/, // reth and anvil, inside the pool
+    /another (transaction|tx) (which has|with) (the )?same nonce/, // Parity; Klaytn
+    /replacement (fee too low|not ?allowed)|replacementnotallowed/, // ethers; Nethermind, older
+  ],
+  [
+    'already-known',
+    /already known|alreadyknown/, // go-ethereum, Nethermind; Gnosis
+    /(?<!un)known transaction/, // Besu, Klaytn, zkSync, older go-ethereum
+    /same hash was already imported/, // Parity
+    /already imported|alreadyimported/, // anvil, reth; Substrate
+    /already exists in cache/, // Sei
+    /already in the system/, // zkSync
+  ],
+  [
+    'pool-limit',
+    /tx ?pool is full/, // go-ethereum, Celo, Klaytn
+    /account limit exceeded/, // go-ethereum
+    /in-flight transaction limit reached/, // go-ethereum: accounts with a delegation (EIP-7702)
+    /(address|authority) already reserved/, // go-ethereum: another pool holds the account
+    /too many transactions in the queue/, // Parity
+    /queue full|sequencer pending tx pool full/, // Arbitrum
+    /pool size constraints|identified as a spammer/, // reth
+    /rate limit|too many requests/, // gateways
+  ],
+  [
+    'underpriced',
+    /transaction underpriced/, // go-ethereum, reth, Nethermind 2026
+    /below (the )?configured minimum gas price/, // Besu, Hedera
+    /gas price below minimum/, // Bor
+    /feetoolow/, // Nethermind, older
+    /gas ?price (\S+ )?(is )?(too low|less than gas price minimum floor)/, // Arbitrum; Celo
+    /gas price.{0,80}too low/, // Parity, Metis
+    /minimal gas price/, // Parity
+    /use at least tx\.gasprice/, // Metis
+    /below chain minimum|below minimum required priority fee/, // reth
+    /max fee per gas less than block base fee|less than block base ?fee/, // go-ethereum, anvil, Arbitrum, zkSync
+    /unacceptable gas price|fair pubdata price too high/, // zkSync
+    /insufficient fee\b/, // Sei
+  ],
+  [
+    'nonce-too-high',
+    /nonce (is )?too high/, // go-ethereum, reth, anvil, Arbitrum, zkSync, Hedera
+    /noncegap/, // Nethermind, older
+    /too distant from current sender nonce|transaction with a lower nonce exists/, // Besu
+    /nonce too far in (the )?future/, // Nethermind 2026
+    /exceeds next nonce|nonce out of range|tx-nonce-too-high/, // openzeppelin-relayer
+    /gapped-nonce tx/, // go-ethereum: accounts with a delegation (EIP-7702)
+  ],
+  [
+    'insufficient-funds',
+    /insufficient (funds|balance)|not enough funds/, // go-ethereum, Erigon, reth, anvil, zkSync, Hedera, Sei, Parity; Arbitrum
+    /insufficientfunds|insufficient_payer_balance/, // Nethermind, older; Hedera
+    /overdraft|overdraws from account/, // go-ethereum; reth
+    /upfront cost exceeds account balance/, // Besu
+    /signer had insufficient balance/, // Monad
+  ],
+  [
+    'fee-cap',
+    /exceeds the configured cap/, // go-ethereum, Celo
+    /transaction fee cap exceeded/, // Besu
+    /invalid gas fee cap/, // Klaytn
+    /max priority fee per gas higher than max fee per gas/, // zkSync, go-ethereum
+  ],
+  // zkEVM, X Layer.
+  ['terminally-stuck', /not enough .*counters? to continue|out of counters at node level/],
+]
+
+/** EIP-1474. The only unambiguous code: −32000, −32003, −32010 and −32603 wrap anything. */
+const limitExceeded = -32005
+
+/** Class → texts of a chain's own nodes, in any case. */
+export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string[] | undefined>>>
+
+type Classify = ReturnType<typeof createClassifier>
+
+/** Matches the message only, never revert data. No match is `ambiguous`. `overrides` are matched first. */
+export function createClassifier(overrides: ErrorTexts = {}) {
+  const order = new Set(classes.map(([errorClass]) => errorClass))
+  const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))
+  return (message: string, code?: number): SendErrorClass => {
+    const text = message.toLowerCase().trim()
+    const overridden = own.find(([, part]) => text.includes(part))
+    if (overridden) return overridden[0]
+    for (const [errorClass, ...patterns] of classes) if (patterns.some((pattern) => pattern.test(text))) return errorClass
+    return code === limitExceeded ? 'pool-limit' : 'ambiguous'
+  }
 }
