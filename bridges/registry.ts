@@ -51,15 +51,8 @@ const makers: {
     const endpoints = ours.map(({ name, ...end }) => {
       const isFree = (from: ChainName) =>
         freeRoutes.some(({ source, target }) => target === name && (source === undefined || source === from))
-      const endpoint = createTokenBridgeEndpoint({
-        ...end,
-        assets,
-        minimumFees: minimumFees[name],
-        prices: prices[name],
-        isFree,
-        calls: calls[name],
-      })
-      return [name, endpoint] as const
+      const ofChain = { minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }
+      return [name, createTokenBridgeEndpoint({ ...end, ...ofChain, assets, isFree })] as const
     })
     const streamOptions = (source: ChainName) => streams[source] ?? emitterStreamSchema.parse({})
     const counted = ours.map((end) => {
@@ -147,10 +140,8 @@ export function spySources({ chains, bridges }: BridgesOptions) {
   const address = bridges[wormholeTokenBridge]?.spy?.address
   if (address === undefined) return []
   const own = Object.entries(chains).map(([name, chain]) => wormholeOf(name, chain))
-  const filters = [...own, ...sourcesWithoutNode({ chains, bridges })].map(({ emitterChain, emitter }) => ({
-    chain: emitterChain,
-    emitter,
-  }))
+  const emitters = [...own, ...sourcesWithoutNode({ chains, bridges })]
+  const filters = emitters.map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
   return [{ bridge: wormholeTokenBridge, address, filters }]
 }
 
@@ -189,11 +180,6 @@ function wormholeOf(name: ChainName, { wormholeChainId, contracts }: BridgesOpti
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
   const { core, tokenBridge } = contracts
-  return {
-    wormholeChainId,
-    emitterChain: wormholeChainId,
-    emitter: tokenBridge.slice(2).toLowerCase().padStart(64, '0'),
-    core,
-    tokenBridge,
-  }
+  const emitter = tokenBridge.slice(2).toLowerCase().padStart(64, '0')
+  return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
 }

@@ -27,7 +27,7 @@ export function createBlockCache() {
     return drop(kept, Infinity).toReversed()
   }
 
-  /** Undefined if the block's height is not kept. */
+  /** As `lists`, undefined if the block's height is not kept. */
   function isCanonical({ height, hash }: BlockRef): boolean | undefined {
     const kept = at(height)
     return kept && kept.hash === hash
@@ -44,7 +44,6 @@ export function createBlockCache() {
     isCanonical,
     rollBackTo,
     find: (transaction: string) => transactions.get(transaction),
-    /** Undefined if the block's height is not kept. */
     lists(block: BlockRef, transaction: string): boolean | undefined {
       const canonical = isCanonical(block)
       return canonical && transactions.get(transaction)?.hash === block.hash

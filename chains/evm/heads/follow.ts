@@ -148,10 +148,8 @@ export interface ShownHead {
 /** At the height of more than half of `readers`, the block with the most votes. Undefined: no answer. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
-  const height = majorityHeight(
-    blocks.map((block) => block.height),
-    readers,
-  )
+  const heights = blocks.map(({ height }) => height)
+  const height = majorityHeight(heights, readers)
   const isOurs = (block: EvmBlock) => kept.at(block.height)?.hash === block.hash || kept.at(block.height - 1)?.hash === block.parentHash
   const rated = blocks
     .filter((block) => block.height === height)
@@ -189,10 +187,8 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
       }
       for (const [node, blocks] of above) {
         for (const block of blocks) if (block.height <= height) judge(node, block)
-        above.set(
-          node,
-          blocks.filter((block) => block.height > height),
-        )
+        const stillAbove = blocks.filter((block) => block.height > height)
+        above.set(node, stillAbove)
       }
     },
     /** Height up to which more than half share our chain. Undefined: too few do. */

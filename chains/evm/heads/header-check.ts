@@ -13,7 +13,6 @@ export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 /**
  * Refuses altered headers on chains that hash them as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche).
  * At the start a block that more than half of the nodes share decides.
- * @param needed more than half of the nodes
  */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'

@@ -38,10 +38,8 @@ const mostBytes = 32 * mib
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
   const limits = calls.map(({ method }) => (shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib)))
-  return Math.min(
-    mostBytes,
-    limits.reduce((sum, limit) => sum + limit, 0),
-  )
+  const sum = limits.reduce((total, limit) => total + limit, 0)
+  return Math.min(mostBytes, sum)
 }
 
 /** JSON-RPC over HTTP. Calls of a few ms leave in one request. `count` is called for every call. */

@@ -25,11 +25,10 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
         const raw = toRecord(value, 'block')
         const block = { height: toNumber(raw['number'], 'block number'), hash: toHash(raw['hash'], 'block hash') }
         if (block.height !== height || heads.kept.isCanonical(block) === false) throw new NotKnown('not the canonical block')
-        const found = toList(raw['transactions'], 'transactions')
-          .map((transaction) => toRecord(transaction, 'transaction'))
-          .find(
-            (one) => one['from'] !== undefined && toAddress(one['from'], 'sender') === address && toNumber(one['nonce'], 'nonce') === nonce,
-          )
+        const isIt = ({ from, nonce: used }: Record<string, unknown>) =>
+          from !== undefined && toAddress(from, 'sender') === address && toNumber(used, 'nonce') === nonce
+        const transactions = toList(raw['transactions'], 'transactions').map((transaction) => toRecord(transaction, 'transaction'))
+        const found = transactions.find(isIt)
         return { block, transaction: found && { ...readMined(found), block } }
       },
     })
