@@ -22,10 +22,12 @@ export interface BridgesOptions {
   readonly bridges: Config['bridges']
 }
 
+type Chains = ReadonlyMap<ChainName, EvmChain>
+
 /** The process delivers to `served`, and also reads messages of `connected`. All are `evm`. */
 interface Connections {
-  readonly connected: ReadonlyMap<ChainName, EvmChain>
-  readonly served: ReadonlyMap<ChainName, EvmChain>
+  readonly connected: Chains
+  readonly served: Chains
 }
 
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
@@ -92,11 +94,7 @@ const makers: {
 }
 
 /** All bridges of the config. `connected` includes `sourcesOf`; `served` have endpoints (default: all). */
-export function createBridges(
-  options: BridgesOptions,
-  connected: ReadonlyMap<ChainName, EvmChain>,
-  served: Iterable<ChainName> = connected.keys(),
-): Bridges {
+export function createBridges(options: BridgesOptions, connected: Chains, served: Iterable<ChainName> = connected.keys()): Bridges {
   const names = new Set(served)
   const connections = { connected, served: new Map([...connected].filter(([name]) => names.has(name))) }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]): [BridgeName, Bridge][] =>

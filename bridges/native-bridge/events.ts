@@ -15,15 +15,9 @@ export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,b
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
 /** Transfers by block. Throws as `readLogs`, and NATIVE_ID_MISMATCH (one node's word below `agreed`). */
-export async function transfersIn(
-  chain: LogReader,
-  bridge: string,
-  topic: string,
-  range: BlockRange,
-  at?: 'agreed',
-): Promise<readonly TransferEvent[]> {
+export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
-  return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
+  return logs.map((log): TransferEvent => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
 /** A malformed or contradictory log does not count: a node invented it. */

@@ -42,12 +42,7 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
 }
 
 /** Transfers that fit the day's budget together. Others are skipped: the contract undoes an oversized batch. */
-export function fitting<T extends { readonly amount: bigint }>(
-  limits: InboundLimits,
-  transfers: readonly T[],
-  now: number,
-  reserved = 0n,
-): readonly T[] {
+export function fitting<T extends { amount: bigint }>(limits: InboundLimits, transfers: readonly T[], now: number, reserved = 0n): T[] {
   let used = usedAt(limits, now) + reserved
   return transfers.filter(({ amount }) => {
     const fits = used + amount < limits.cap

@@ -71,11 +71,7 @@ export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]
   }
 }
 
-function unique<Route extends NativeRoute>(
-  routes: readonly Route[],
-  key: (route: Route) => string,
-  where: string,
-): ReadonlyMap<string, Route> {
+function unique<Route extends NativeRoute>(routes: readonly Route[], key: (route: Route) => string, where: string) {
   const found = new Map(routes.map((route) => [key(route), route]))
   const other = routes.find((route) => found.get(key(route)) !== route)
   if (other) throw new RelayerError('CONFIG_INVALID', { detail: `Two routes of the native bridge ${where} at ${key(other)}.` })

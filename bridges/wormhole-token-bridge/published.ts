@@ -33,12 +33,12 @@ const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 export async function publishedIn(
   chain: SourceReader,
   source: Emitter,
-  { fromBlock, toBlock }: BlockRange,
+  range: BlockRange,
   wanted: (number: string) => boolean,
   at?: LogsAt,
-): Promise<readonly Published[]> {
+) {
   const address = source.core.toLowerCase()
-  const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], fromBlock, toBlock }, at)
+  const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)
   const headers = remember((height: number) => chain.block(height, 'latest'))
   /** Seconds, if the block is still canonical. */
   async function timeOf({ height, hash }: BlockRef): Promise<number> {

@@ -81,10 +81,7 @@ interface EmittersWithoutNode {
 }
 
 /** @param own Wormhole chain ids of the config's chains */
-export function emittersWithoutNode(
-  { everySource, emitters }: EmittersWithoutNode,
-  own: ReadonlySet<number>,
-): readonly EmitterWithoutNode[] {
+export function emittersWithoutNode({ everySource, emitters }: EmittersWithoutNode, own: ReadonlySet<number>): EmitterWithoutNode[] {
   const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
   const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
   return [...new Map([...known, ...named])]

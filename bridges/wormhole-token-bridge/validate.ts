@@ -58,11 +58,7 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
 }
 
 /** Throws EMITTER_UNKNOWN unless registered on the target. By most nodes: a yes may be cached, a no is read again. */
-export async function checkEmitter(
-  { chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>,
-  emitterChain: number,
-  emitter: string,
-): Promise<void> {
+export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
   if ((await reads.emitter(emitterChain)) === emitter) return
   const registered = await reads.agreedEmitter(emitterChain)
   if (registered === emitter) return

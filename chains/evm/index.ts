@@ -92,11 +92,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   }
 }
 
-function msToFinality(
-  heads: EvmHeads,
-  { finality, blockTimeMs }: Pick<EvmChainOptions, 'finality' | 'blockTimeMs'>,
-  height: number,
-): number {
+function msToFinality(heads: EvmHeads, { finality, blockTimeMs }: EvmChainOptions, height: number): number {
   const { current } = heads
   if (finality.kind === 'instant' || (current && height <= current.finalized)) return 0
   const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag

@@ -46,11 +46,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
 }
 
 /** With a checked header. Undefined if the node has no such block. Throws as `Nodes.request`. */
-export function fetchBlock(
-  nodes: Pick<Nodes, 'request'>,
-  at: BlockAt,
-  check?: Pick<HeaderCheck, 'accepts'>,
-): Promise<EvmBlock | undefined> {
+export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
     const block = readBlockIfAny(value)

@@ -98,12 +98,7 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
 }
 
 /** One node lags, forks or lies: takes the parents of the lowest known block from all nodes. */
-async function readLinked(
-  nodes: Nodes,
-  heights: readonly number[],
-  lowest: EvmBlock,
-  check: HeaderCheck,
-): Promise<readonly EvmBlock[] | undefined> {
+async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmBlock, check: HeaderCheck) {
   if (nodes.readers < 2) return undefined
   const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))
   const blocks: EvmBlock[] = []

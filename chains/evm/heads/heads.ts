@@ -163,13 +163,8 @@ function createPoll(options: PollOptions) {
 async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOptions): Promise<readonly ShownHead[]> {
   const { method, params } = blockCall('latest')
   const first = kept.latest === undefined
-  const answers = await nodes.askAll(
-    method,
-    params(),
-    readBlock,
-    (_, soFar) => isRise(shownBy(soFar), nodes, kept),
-    first ? undefined : graceMs,
-  )
+  const isEnough = (_: unknown, soFar: readonly NodeAnswer<EvmBlock>[]) => isRise(shownBy(soFar), nodes, kept)
+  const answers = await nodes.askAll(method, params(), readBlock, isEnough, first ? undefined : graceMs)
   const all = shownBy(answers)
   if (all.length === 0) throw noAnswer(chain, answers)
   const believed = new Set(check.ofPoll(all.map(({ block }) => block)))

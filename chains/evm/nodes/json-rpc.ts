@@ -1,3 +1,5 @@
+import type { PendingCall } from './merge-calls.ts'
+
 export interface Answer {
   readonly id?: number | null
   readonly result?: unknown
@@ -28,11 +30,7 @@ const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'
  * A batch refused for its size, as a whole or by call (go-ethereum rpc/handler.go, respondWithBatchTooLarge).
  * Texts that a contract may have written do not count.
  */
-export function isTooLarge(
-  answers: readonly Answer[] | undefined,
-  status: number,
-  calls: readonly { readonly id: number; readonly method: string }[],
-): boolean {
+export function isTooLarge(answers: readonly Answer[] | undefined, status: number, calls: readonly Pick<PendingCall, 'id' | 'method'>[]) {
   if (!answers) return status === 413 || status === 400
   const ofContracts = new Set(calls.filter(({ method }) => quoting.has(method)).map(({ id }) => id))
   const alone = answers.length === 1

@@ -68,13 +68,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
      * Asks the voters that are up, and the others if too few are up. Never throws.
      * @param mostGraceMs longest wait once more than half have answered. Default: 5 s after the first
      */
-    askAll<T>(
-      method: string,
-      params: readonly unknown[],
-      read: ReadAnswer<T>,
-      onAnswer?: OnAnswer<T>,
-      mostGraceMs?: number,
-    ): Promise<readonly NodeAnswer<T>[]> {
+    askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
       probe()
       const up = voters.filter((node) => node.up)
       const others = voters.filter((node) => !node.up && !node.disabled && node.revivable)
