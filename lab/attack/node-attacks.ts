@@ -7,38 +7,45 @@ import { startFaultProxy } from '../devnet/fault-proxy/proxy.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { NodeKind, PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
-import { falseGuardian, spyWrongGuardian } from './spy-attacks.ts'
+import { falseGuardian, falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
 /** One node of a chain lies for a while. */
 export async function lyingNode(scene: AttackScene, attack: PlannedAttack<NodeKind>): Promise<string> {
   const node = scene.devnet.nodes[attack.chain][attack.node]
   if (!node) throw new Error(`${attack.chain} has no node ${attack.node}`)
   const elsewhere = attack.kind === 'redirect' ? await listenElsewhere(scene) : undefined
-  const rule = node.add(ruleOf(attack.kind, elsewhere?.url ?? ''))
-  // The set that this node names is the one that signed these.
-  if (attack.kind === 'guardians') await spyWrongGuardian(scene, attack)
-  await scene.wait(attack.forMs)
-  rule.end()
+  const rules = rulesOf(attack.kind, elsewhere?.url ?? '').map((rule) => node.add(rule))
+  const forMs = attack.kind === 'guardians' ? guardiansForMs : attack.forMs
+  for (const until = Date.now() + forMs; Date.now() < until; await scene.wait(1_000))
+    if (attack.kind === 'guardians') spyFalseSet(scene, attack)
+  for (const rule of rules) rule.end()
   await elsewhere?.stop()
-  return `node ${attack.node} for ${attack.forMs} ms, ${rule.strikes} answers`
+  return `node ${attack.node} for ${forMs} ms, ${rules.reduce((sum, { strikes }) => sum + strikes, 0)} answers`
 }
 
-function ruleOf(kind: NodeKind, elsewhere: string): FaultRule {
-  if (kind === 'flood') return { fault: { kind, mebibytes: 64 }, probability: 0.3 }
-  if (kind === 'redirect') return { fault: { kind, to: elsewhere } }
-  if (kind === 'guardians') return { fault: { kind: 'answer', result: falseSet() }, methods: [`eth_call ${guardianSetSelector}`] }
+function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
+  if (kind === 'flood') return [{ fault: { kind, mebibytes: 64 }, probability: 0.3 }]
+  if (kind === 'redirect') return [{ fault: { kind, to: elsewhere } }]
+  if (kind === 'guardians') return falseGuardians()
   if (kind === 'long-reverts') {
     const message = `execution reverted: ${' '.repeat(200_000)}`
-    return { fault: { kind: 'error', code: 3, message, forward: false }, methods: ['eth_call', 'eth_estimateGas'] }
+    return [{ fault: { kind: 'error', code: 3, message, forward: false }, methods: ['eth_call', 'eth_estimateGas'] }]
   }
-  return { fault: { kind: 'lie', how: kind } }
+  return [{ fault: { kind: 'lie', how: kind } }]
 }
 
-const guardianSetSelector = artifact('Implementation').abi.getFunction('getGuardianSet')?.selector
+/** Longer than the newest set is remembered, ms. */
+const guardiansForMs = 25_000
 
-/** A guardian set with the attacker's guardian alone, which never expires. */
-function falseSet(): string {
-  return AbiCoder.defaultAbiCoder().encode(['tuple(address[],uint32)'], [[[devnetAccount(falseGuardian).address], 0]])
+/** The newest guardian set is the next one, with the attacker's guardian alone. */
+function falseGuardians(): FaultRule[] {
+  const coder = AbiCoder.defaultAbiCoder()
+  const set = coder.encode(['tuple(address[],uint32)'], [[[devnetAccount(falseGuardian).address], 0]])
+  const answers = { getCurrentGuardianSetIndex: coder.encode(['uint32'], [falseSetIndex]), getGuardianSet: set }
+  return Object.entries(answers).map(([method, result]) => {
+    const selector = artifact('Implementation').abi.getFunction(method)?.selector
+    return { fault: { kind: 'answer', result }, methods: [`eth_call ${selector}`] }
+  })
 }
 
 /** More than the chain's own nodes. */

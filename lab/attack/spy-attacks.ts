@@ -26,6 +26,14 @@ export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)]).bytes, 50)
 }
 
+/** The set after the devnet's only one. */
+export const falseSetIndex = 1
+
+/** Messages of the next guardian set, which the attacker's node says is his. */
+export function spyFalseSet(scene: AttackScene, attack: PlannedAttack): string {
+  return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)
+}
+
 /** Messages that anybody may have the guardians sign: an emitter of his own, and the contents of a transfer. */
 export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const emitter = toUniversal(scene.devnet.outsiders[attack.chain].address)

@@ -7,6 +7,7 @@ import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { LaneKey } from '../devnet/relayer-config.ts'
 import { isNative } from '../devnet/sent.ts'
+import { until } from '../devnet/until.ts'
 import { approval, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
 import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
@@ -21,7 +22,7 @@ export const temporalAttacks = {
   'forged-batch': forgedBatch,
   'forged-transfer': forgedTransfer,
   'forged-step': (scene: AttackScene, attack: PlannedAttack) => forgedStep(scene, attack, inventedNonce(attack.dice)),
-  'forged-existing': (scene: AttackScene, attack: PlannedAttack) => forgedStep(scene, attack, existingNonce(scene, attack)),
+  'forged-existing': async (scene: AttackScene, attack: PlannedAttack) => forgedStep(scene, attack, await existingNonce(scene, attack)),
   'forged-fees': forgedFees,
   'forged-mismatch': forgedMismatch,
   'forged-messages': forgedMessages,
@@ -106,11 +107,9 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigi
 }
 
 /** The nonce of an honest transfer to the chain: its source has recorded one, with another recipient and amount. */
-function existingNonce({ sent }: AttackScene, { chain }: PlannedAttack): bigint {
-  const honest = sent.filter(isNative).filter(({ source }) => source !== chain)
-  const [one] = honest
-  if (!one) throw new Error(`nobody has sent a native transfer to ${chain} yet`)
-  return one.nonce
+async function existingNonce({ sent }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
+  const find = () => sent.filter(isNative).find(({ source }) => source !== chain)
+  return (await until(find, { timeoutMs: 30_000, what: `a native transfer to ${chain}` })).nonce
 }
 
 /** Payments from each lane of the chain to the next: whoever has stolen one key gathers the coins of all lanes there. */
