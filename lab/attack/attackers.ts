@@ -4,7 +4,7 @@ import { cancels, payment } from './operator-acts.ts'
 import { type AttackKind, type NodeKind, nodeKinds, type PlannedAttack, type PlannedKind } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 import { floodApi, slowApi } from './slow-api.ts'
-import { spyForeignEmitter, spyJunk, spyMalformed, spyWrongGuardian } from './spy-attacks.ts'
+import { spyForeignEmitter, spyJunk, spyMalformed, spyOneGuardian, spyWrongGuardian } from './spy-attacks.ts'
 import { temporalAttacks } from './temporal-attacks.ts'
 import { revokedToken, weakTokens } from './token-attacks.ts'
 import { dust, gasBurner, lookAlike, noSuchToken, twoFaced } from './user-attacks.ts'
@@ -24,6 +24,7 @@ const acts: Readonly<Record<Exclude<PlannedKind, NodeKind>, Act>> = {
   'added-nodes': addNodes,
   'spy-junk': spyJunk,
   'spy-wrong-guardian': spyWrongGuardian,
+  'spy-one-guardian': spyOneGuardian,
   'spy-foreign-emitter': spyForeignEmitter,
   'spy-malformed': spyMalformed,
   dust,

@@ -43,6 +43,8 @@ export interface AttackSummary {
   readonly stuck: number
   /** Workflow tasks that failed: what somebody sends must not break a workflow. */
   readonly brokenTasks: number
+  /** Processes whose memory once passed 1 GiB. */
+  readonly bloated: number
   /** Kinds of attacks that were never carried out: of these the run shows nothing. */
   readonly notTried: number
   readonly attacks: Attacked
@@ -92,6 +94,7 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
     shutOut: scene.shutOut.length,
     stuck: remains.transfers.length + remains.lanes.length,
     brokenTasks,
+    bloated: await bloatedOf(scene),
     notTried: notTried.length,
     attacks: attacked,
     seconds: Math.round(elapsedMs / 100) / 10,
@@ -132,6 +135,17 @@ async function believedOf({ client, say }: AttackScene): Promise<number> {
     count += 1
   }
   return count
+}
+
+/** The limit of the Helm chart's larger roles, KiB. */
+const mostKib = 1_048_576
+
+async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
+  const peaks = await Promise.all(
+    fleet.alive.map(async ({ pid }) => Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])),
+  )
+  say(`memory at most: ${peaks.map((kib) => `${Math.round(kib / 1024)} MiB`).join(', ')}`)
+  return peaks.filter((kib) => kib > mostKib).length
 }
 
 /** Neither to a bridge, nor to the treasury, nor to itself. */

@@ -5,12 +5,24 @@ import { pathToFileURL } from 'node:url'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { startDevnet } from '../devnet/index.ts'
 import { describe, isClean } from './judge.ts'
+import { withoutDefence } from './defences.ts'
 import { type AttackOptions, parseOptions } from './options.ts'
 import { type AttackRun, planOf, runAttacks } from './run.ts'
 import { attackDevnet } from './scene.ts'
 
 /** An attack run from the command line. Returns the exit code. */
-export async function attack({ seed, transfers, processes, only, duration, stuckAfter, keep, json, plan }: AttackOptions): Promise<number> {
+export async function attack({
+  seed,
+  transfers,
+  processes,
+  only,
+  without,
+  duration,
+  stuckAfter,
+  keep,
+  json,
+  plan,
+}: AttackOptions): Promise<number> {
   const run: AttackRun = { seed, transfers, processes, kinds: only, durationMs: duration * 1000, stuckAfterMs: stuckAfter * 1000 }
   if (plan) {
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
@@ -29,9 +41,13 @@ export async function attack({ seed, transfers, processes, only, duration, stuck
   say(`Seed ${seed}. Starting Temporal and two chains with the contracts of both bridges, and a guardian…`)
   const devnet = await startDevnet({ ...attackDevnet, native: 'fixed', dir, ui: false, log: say })
   try {
-    const summary = await runAttacks(devnet, run, say)
+    const launcher = without && (await withoutDefence(without, join(dir, 'without')))
+    const summary = await runAttacks(devnet, { ...run, launcher }, say)
     process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${describe(summary)}\n`)
     clean = isClean(summary)
+    if (without === undefined) return clean ? 0 : 1
+    say(clean ? `NOT noticed: the run is clean without ${without}` : `Noticed: the run is not clean without ${without}`)
+    clean = !clean
     return clean ? 0 : 1
   } finally {
     await devnet.stop()

@@ -24,7 +24,7 @@ export async function lyingNode(scene: AttackScene, attack: PlannedAttack<NodeKi
 }
 
 function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
-  if (kind === 'flood') return [{ fault: { kind, mebibytes: 64 }, probability: 0.3 }]
+  if (kind === 'flood') return [{ fault: { kind, mebibytes: 512 }, probability: 0.3 }]
   if (kind === 'redirect') return [{ fault: { kind, to: elsewhere } }]
   if (kind === 'guardians') return falseGuardians()
   if (kind === 'long-reverts') {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { type DefenceName, defences } from './defences.ts'
 import { type AttackKind, attackKinds } from './plan.ts'
 
 export interface AttackOptions {
@@ -7,6 +8,8 @@ export interface AttackOptions {
   /** Seconds that attacks go on for. */
   readonly duration: number
   readonly only: readonly AttackKind[]
+  /** Run a copy of the sources that lacks this defence. */
+  readonly without?: DefenceName
   /** Seconds without any progress after which the rest counts as stuck. */
   readonly stuckAfter: number
   readonly processes: number
@@ -24,14 +27,18 @@ dear, stopped or leaked.
 
 Kinds: ${attackKinds.join(', ')}
 
+Defences: ${Object.keys(defences).join(', ')}
+
 Examples:
   npm run attack -- --seed 7 --transfers 200
   npm run attack -- --seed 7 --transfers 200 --json > summary.json
   npm run attack -- --seed 7 --only forged-step,prices
   npm run attack -- --seed 7 --plan
+  npm run attack -- --seed 7 --transfers 40 --without emitter
 
 The same seed, duration and kinds give the same plan. Exit code: 0 if all honest transfers were delivered and every
-other count is 0; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.`
+other count is 0; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.
+With --without: 0 if the run noticed that the defence is missing, 1 if it was clean.`
 
 /** Reads the command line. Prints help or a usage error and exits by itself. */
 export function parseOptions(args: readonly string[]): AttackOptions {
@@ -41,6 +48,11 @@ export function parseOptions(args: readonly string[]): AttackOptions {
     .option('--transfers <n>', 'how many transfers the honest users send, half over each bridge', whole, 100)
     .option('--duration <s>', 'seconds that attacks go on for (default: 30, and one per 10 transfers)', whole)
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
+    .option(
+      '--without <defence>',
+      'remove a defence from a copy of the sources and do only the attacks that it stops; then a run must not be clean',
+      defence,
+    )
     .option('--stuck-after <s>', 'a transfer without progress for this time after the attacks is stuck, seconds', whole, 90)
     .option('--processes <n>', 'Portage processes', whole, 2)
     .option('--plan', 'print the plan, do nothing', false)
@@ -49,13 +61,20 @@ export function parseOptions(args: readonly string[]): AttackOptions {
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   const given = program.parse(args, { from: 'user' }).opts<AttackOptions>()
-  const { duration = 30 + Math.round(given.transfers / 10), only = attackKinds } = given as Partial<AttackOptions>
+  const { duration = 30 + Math.round(given.transfers / 10), only = given.without ? defences[given.without].exposedBy : attackKinds } =
+    given as Partial<AttackOptions>
   return { ...given, duration, only }
 }
 
 function whole(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number of at least 1')
   return Number(text)
+}
+
+function defence(text: string): DefenceName {
+  const found = Object.keys(defences).find((name) => name === text)
+  if (found === undefined) throw new InvalidArgumentError(`there is no ${text}; defences: ${Object.keys(defences).join(', ')}`)
+  return found as DefenceName
 }
 
 function kinds(text: string): AttackKind[] {

@@ -33,7 +33,7 @@ export const nodeKinds = [
 /** A stolen token of an operator adds nodes. */
 const addedNodeKinds = ['added-nodes'] as const
 /** Attackers with access to the spy or its gossip network. */
-export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
+export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
 /** Attackers that only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike'] as const
 /** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */

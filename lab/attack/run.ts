@@ -24,6 +24,8 @@ export interface AttackRun {
   /** ms without progress after which what is left counts as stuck. */
   readonly stuckAfterMs: number
   readonly processes: number
+  /** bin/portage.js of a copy without a defence. */
+  readonly launcher?: string | undefined
 }
 
 /** The attacks of a run, without doing them. */
@@ -37,7 +39,11 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const canary = randomBytes(16).toString('hex')
   const attacked = prepared(devnet, canary)
-  const fleet = await startFleet(attacked, allRoles(run.processes), wait)
+  const fleet = await startFleet(
+    attacked,
+    allRoles(run.processes).map((one) => ({ ...one, launcher: run.launcher })),
+    wait,
+  )
   const scene: AttackScene = {
     ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
     locks: { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() },

@@ -26,6 +26,11 @@ export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)]).bytes, 50)
 }
 
+/** Messages that one guardian of three signed: somebody has stolen that key. */
+export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  return publish(scene, attack, (message) => signVaa(message, devnetGuardians(attackDevnet.guardians), [0]).bytes, 50)
+}
+
 /** The set after the devnet's only one. */
 export const falseSetIndex = 1
 

@@ -13,8 +13,10 @@ import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** One coin per gas. */
-const ruinous = String(10n ** 18n)
+/** wei per gas. A no-op of 25,200 gas costs three times what a transaction may, and less than an hour's limit. */
+const ruinous = String(12n * 10n ** 12n)
+/** Below the limit of tips. */
+const tip = String(10n ** 9n)
 
 /** Attacks of somebody who reaches Temporal with a client and workers of his own. */
 export const temporalAttacks = {
@@ -141,7 +143,7 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
   const first = { kind: 'noop', gasLimit: '30000000', maxFee: '1000000000', tip: '1000000000' } as const
   const requests: LaneRequest[] = [
     { kind: 'grant', id: `forged-${attack.dice}`, owner, attempt: { ...first, kind: 'call' } },
-    ...open.map((nonce) => ({ kind: 'replace', id: `forged-${attack.dice}-${nonce}`, nonce, maxFee: ruinous, tip: ruinous }) as const),
+    ...open.map((nonce) => ({ kind: 'replace', id: `forged-${attack.dice}-${nonce}`, nonce, maxFee: ruinous, tip }) as const),
   ]
   await handle.executeUpdate<ApplyResponse, [ApplyRequest]>('apply', { args: [{ requests }] })
   return `${requests.length} requests to the ledger of ${lane}`

@@ -10,7 +10,7 @@ import { freePort } from './ports.ts'
 import type { ConfigInput } from './relayer-config.ts'
 import { until } from './until.ts'
 
-const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
+const ownLauncher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 
 /** A Portage process, as an operator would run it: `portage run`. */
 export interface PortageProcess extends Child {
@@ -30,6 +30,8 @@ export interface PortageOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Changes the config before it is written. */
   readonly configure?: (config: ConfigInput) => ConfigInput
+  /** Another copy's bin/portage.js. Default: this checkout's. */
+  readonly launcher?: string | undefined
   /** Distinguishes several processes of one devnet in file names. */
   readonly name?: string
 }
@@ -39,7 +41,7 @@ export interface PortageOptions {
  * with its last lines.
  */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
-  const { role = 'all', name = 'portage', args = [] } = options
+  const { role = 'all', name = 'portage', args = [], launcher = ownLauncher } = options
   const [port, adminPort] = [await freePort(), await freePort()]
   const configPath = join(devnet.dir, `${name}.yaml`)
   const logFile = join(devnet.dir, `${name}.log`)

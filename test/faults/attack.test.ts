@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { defences, edited } from '../../lab/attack/defences.ts'
 import { type AttackSummary, isClean } from '../../lab/attack/judge.ts'
 import { attackKinds, nodeKinds, planAttacks } from '../../lab/attack/plan.ts'
 
@@ -29,11 +31,16 @@ test('a run is clean only if all honest transfers were delivered and nothing els
       falseCancels: 0,
       leaks: 0,
     },
-    ...{ unnamedOrders: 0, shutOut: 0, stuck: 0, brokenTasks: 0, notTried: 0 },
+    ...{ unnamedOrders: 0, shutOut: 0, stuck: 0, brokenTasks: 0, bloated: 0, notTried: 0 },
   }
   const clean: AttackSummary = { seed: '1', honest: 40, delivered: 40, ...none, attacks: {}, seconds: 60 }
   expect(isClean(clean)).toBe(true)
   for (const field of Object.keys(none)) expect([field, isClean({ ...clean, [field]: 1 })]).toEqual([field, false])
   expect(isClean({ ...clean, delivered: 39 })).toBe(false)
   expect(isClean({ ...clean, honest: 0, delivered: 0 })).toBe(false)
+})
+
+test.each(Object.entries(defences))('the defence %s is where an attack run would remove it', async (_, defence) => {
+  const text = await readFile(defence.file, 'utf8')
+  expect(edited(text, defence)).not.toBe(text)
 })

@@ -51,8 +51,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
     }
     if (whole?.kind === 'redirect') return void outgoing.writeHead(307, { location: whole.to }).end()
     if (whole?.kind === 'flood') {
-      const blanks = gzipSync(Buffer.alloc(whole.mebibytes * 2 ** 20, ' '))
-      return void outgoing.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(blanks)
+      return void outgoing.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(blanksOf(whole.mebibytes))
     }
     const answers = combine(await answerAll(target, each, rules))
     if (whole) return void hanging.add(outgoing)
@@ -77,6 +76,15 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
         server.closeAllConnections()
       }),
   }
+}
+
+const blanks = new Map<number, Buffer>()
+
+/** Compressed once: that takes seconds. */
+function blanksOf(mebibytes: number): Buffer {
+  const known = blanks.get(mebibytes) ?? gzipSync(Buffer.alloc(mebibytes * 2 ** 20, ' '))
+  blanks.set(mebibytes, known)
+  return known
 }
 
 type Answer = RpcAnswer & { readonly jsonrpc: '2.0'; readonly id: unknown }

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import type { AttackKind } from './plan.ts'
+
+/** A defence of the product, as the edits that remove it, and the attacks that must succeed without it. */
+interface Defence {
+  readonly file: string
+  /** Each text is in the file exactly once. */
+  readonly edits: readonly (readonly [from: string, to: string])[]
+  readonly exposedBy: readonly AttackKind[]
+}
+
+/** Each is removed alone: a run without it must not be clean. */
+export const defences = {
+  'cost-limit': {
+    file: 'chains/evm/signers/policy.ts',
+    edits: [["    ['maxCostPerTransactionWei', costOf(transaction, dataFee)],\n", '']],
+    exposedBy: ['forged-fees', 'overspend'],
+  },
+  'hour-limit': {
+    file: 'chains/evm/signers/policy.ts',
+    edits: [["    refuseBeyond(transaction, exceeded('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))\n", '']],
+    exposedBy: ['overspend'],
+  },
+  'day-limit': {
+    file: 'chains/evm/signers/policy.ts',
+    edits: [["    refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))\n", '']],
+    exposedBy: ['overspend'],
+  },
+  payees: {
+    file: 'chains/evm/signers/policy.ts',
+    edits: [["  if (coinPayees.includes(to)) return 'own'\n", "  if (to !== self) return 'own'\n"]],
+    exposedBy: ['forged-operator-transaction'],
+  },
+  'top-ups': {
+    file: 'chains/evm/signers/policy.ts',
+    edits: [["  return topUps ? 'own' :", "  return !topUps ? 'own' :"]],
+    exposedBy: ['moved-coins'],
+  },
+  proofs: {
+    file: 'workers/roles/signer.ts',
+    edits: [['    proveCall: (call) => proveCall(bridges, call),\n', '    proveCall: async () => {},\n']],
+    exposedBy: ['forged-operator-transaction', 'forged-step'],
+  },
+  'native-table': {
+    file: 'bridges/native-bridge/verify.ts',
+    edits: [['  if (!same) throw new', '  if (!same && !recorded) throw new']],
+    exposedBy: ['forged-existing'],
+  },
+  'guardian-majority': {
+    file: 'bridges/wormhole-token-bridge/verify.ts',
+    edits: [["const at = 'majority-latest'", "const at = 'latest'"]],
+    exposedBy: ['guardians'],
+  },
+  'guardian-quorum': {
+    file: 'bridges/wormhole-token-bridge/verify.ts',
+    edits: [['  const needed = quorum(set.keys.length)\n', '  const needed = Math.min(1, quorum(set.keys.length))\n']],
+    exposedBy: ['spy-one-guardian'],
+  },
+  emitter: {
+    file: 'bridges/wormhole-token-bridge/validate.ts',
+    edits: [['  if (registered === emitter) return\n', '  if (registered) return\n']],
+    exposedBy: ['spy-foreign-emitter'],
+  },
+  voters: {
+    file: 'chains/evm/nodes/nodes.ts',
+    edits: [
+      ['    configured: configured as readonly NodeClient[],\n', '    configured: configured as NodeClient[],\n'],
+      ['  const voters = set.configured.filter(({ reads }) => reads)\n', '  const voters = set.configured\n'],
+      ['        if (!same) made.push(node)\n', '        if (!same) made.push(node) && configured.push(node)\n'],
+    ],
+    exposedBy: ['added-nodes'],
+  },
+  'answer-size': {
+    file: 'chains/evm/nodes/json-rpc-client.ts',
+    edits: [
+      ['const mostBytes = 32 * mib\n', 'const mostBytes = 4096 * mib\n'],
+      ['(shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib))', 'mostBytes + 0 * method.length'],
+    ],
+    exposedBy: ['flood'],
+  },
+  revocation: {
+    file: 'operations/access/principals.ts',
+    edits: [
+      [
+        "  if (row?.revoked) throw new RelayerError('ACCESS_TOKEN_REVOKED'",
+        "  if (row?.revoked && !jti) throw new RelayerError('ACCESS_TOKEN_REVOKED'",
+      ],
+    ],
+    exposedBy: ['api-revoked-token'],
+  },
+  'token-level': {
+    file: 'operations/access/principals.ts',
+    edits: [['  if (!reaches(level, needed)) throw', '  if (!level && !reaches(level, needed)) throw']],
+    exposedBy: ['api-weak-token'],
+  },
+} as const satisfies Record<string, Defence>
+
+export type DefenceName = keyof typeof defences
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * A copy of the sources without a defence. Returns the path of its launcher. The product has no switch for that: it would
+ * be a hole. Throws Error if the defence is not where it was: then its edits need an update.
+ */
+export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    maxBuffer: 2 ** 24,
+  })
+  const files = stdout.split('\n').filter((file) => file !== '' && !/^(docs|lab|scripts|test|deploy)\//.test(file))
+  for (const file of files) {
+    await mkdir(join(dir, file, '..'), { recursive: true })
+    await cp(join(root, file), join(dir, file))
+  }
+  await symlink(join(root, 'node_modules'), join(dir, 'node_modules'))
+  const { file } = defences[name]
+  await writeFile(join(dir, file), edited(await readFile(join(root, file), 'utf8'), defences[name]))
+  return join(dir, 'bin', 'portage.js')
+}
+
+/** Throws Error if a text of the edits is not in the file exactly once. */
+export function edited(text: string, { file, edits }: Defence): string {
+  return edits.reduce((before, [from, to]) => {
+    if (before.split(from).length !== 2) throw new Error(`${file} does not have this text exactly once: ${from.trim()}`)
+    return before.replace(from, () => to)
+  }, text)
+}
