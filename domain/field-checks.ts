@@ -12,6 +12,11 @@ export function pattern(expression: RegExp, what: string): Check {
 }
 
 export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
+/** ms since the epoch, as far as a Date reaches (ECMAScript, "Time Values"): later ones throw where they are shown. */
+export const time = rule(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8_640_000_000_000_000,
+  'a time in ms',
+)
 export const anyText = pattern(/^/, 'a text')
 export const flag = rule((value) => typeof value === 'boolean', 'true or false')
 export const decimal = pattern(/^[0-9]{1,78}$/, 'a decimal number in quotes')

@@ -57,7 +57,8 @@ export const linkUrl = url.refine(isLink, 'must be https, or http on loopback, w
 
 /** https, or http on loopback, without a user. */
 export function isLink(text: string): boolean {
-  if (!URL.canParse(text)) return false
+  // The parser of URLs drops line breaks and adds missing slashes.
+  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
   const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
   return username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLoopback))

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { isLink, name, oneOf, text, variable } from '../load/values.ts'
@@ -7,10 +8,29 @@ function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }
 
-/** Addresses where clouds keep a machine's credentials: 169.254.0.0/16, fe80::/10, and a host name. */
-function isLinkLocal(text: string): boolean {
-  const { hostname } = new URL(text)
-  return hostname.startsWith('169.254.') || /^\[(fe[89ab]|::ffff:a9fe:)/i.test(hostname) || hostname === 'metadata.google.internal'
+const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
+/** Link-local addresses, also inside IPv6 (compatible, mapped, NAT64), this host, and where AWS and Alibaba Cloud answer. */
+const credentialAddresses = new BlockList()
+credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
+for (const [net, bits] of [
+  ['169.254.0.0', 16],
+  ['100.100.100.200', 32],
+] as const) {
+  credentialAddresses.addSubnet(net, bits, 'ipv4')
+  for (const prefix of ['::', '::ffff:', '64:ff9b::']) credentialAddresses.addSubnet(`${prefix}${net}`, 96 + bits, 'ipv6')
+}
+for (const [net, bits] of [
+  ['::', 128],
+  ['fe80::', 10],
+  ['fd00:ec2::254', 128],
+] as const)
+  credentialAddresses.addSubnet(net, bits, 'ipv6')
+
+/** Addresses where clouds keep a machine's credentials. */
+function keepsCredentials(text: string): boolean {
+  const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  const version = isIP(host)
+  return version === 0 ? credentialHosts.has(host) : credentialAddresses.check(host, version === 6 ? 'ipv6' : 'ipv4')
 }
 
 const secretSchema = z
@@ -25,7 +45,7 @@ const receiverSchema = z.strictObject({
   url: z
     .string()
     .refine(isReceiverUrl, 'must be an https URL, or http on loopback (127.0.0.1, localhost), without a user and a fragment')
-    .refine((text) => !isReceiverUrl(text) || !isLinkLocal(text), 'must not be a link-local address, where clouds keep credentials')
+    .refine((text) => !isReceiverUrl(text) || !keepsCredentials(text), 'must not be an address where clouds keep credentials')
     .describe('URL of the webhook. Path and query may be secret and are never shown.'),
   secrets: z
     .array(secretSchema)

@@ -1,4 +1,4 @@
-import { type Check, fields, listOf, rule, text, whole } from '../field-checks.ts'
+import { type Check, fields, listOf, rule, text, time, whole } from '../field-checks.ts'
 import { applySettingsOrders, type SettingsOrders } from './reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { type Halt, noSettings, type Settings } from './settings.ts'
@@ -29,7 +29,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   fields({
     version: rule((version) => version === 1, '1'),
     namespace: rule((name) => name === namespace, 'the namespace of this Temporal'),
-    at: whole,
+    at: time,
     settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tokens: list }),
   } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
   const { at, settings } = value as SettingsCheckpoint
@@ -37,8 +37,9 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   for (const given of ordersOf(settings, at)) {
     try {
       assertGiven(given)
-      kept = applySettingsOrders(kept, given, given.at)
-      assertSettingsFit(kept)
+      const next = applySettingsOrders(kept, given, given.at)
+      assertSettingsFit(next)
+      kept = next
     } catch {
       refused += 1
     }
@@ -72,6 +73,6 @@ export function missingRestrictions(kept: Settings, settings: Settings, at: numb
 const givenBy = ({ by, reason, at }: Pick<Halt, 'by' | 'reason' | 'at'>) => ({ by, reason, at })
 
 function assertGiven(given: SettingsOrders & { readonly at: number }): void {
-  fields({ by: text(100), reason: text(500), at: whole })(given, '')
+  fields({ by: text(100), reason: text(500), at: time })(given, '')
   assertSettingsOrders(given)
 }

@@ -1,6 +1,6 @@
 import type { FeePolicy, FeeScope } from '../fees/policy.ts'
 import { accessLevels, type Principal } from '../access.ts'
-import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, whole } from '../field-checks.ts'
+import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
 import type { SettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
@@ -81,8 +81,8 @@ const token = object({
   lanes: optional(listOf(lane, 100)),
   jti,
   kid: pattern(/^[A-Za-z0-9_-]{43}$/, 'the id of a key'),
-  issuedAt: whole,
-  expiresAt: whole,
+  issuedAt: time,
+  expiresAt: time,
 } satisfies Record<keyof Principal, Check>)
 
 const settingsOrder = byKind({

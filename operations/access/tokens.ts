@@ -7,6 +7,8 @@ import type { AccessKey, PublicKey } from './keys.ts'
 
 const algorithm = 'EdDSA'
 const issuer = 'portage'
+/** Longest difference between the clocks of the signer and of this process, ms. */
+const clockSkewMs = 60_000
 /** Characters; checked before parsing. */
 const longestToken = 4_096
 
@@ -68,7 +70,8 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
     const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
-    if ((exp - iat) * 1000 > longestTokenMs) throw new Error('good for too long')
+    // From now on, too: revocations are forgotten after that time.
+    if ((exp - iat) * 1000 > longestTokenMs || exp * 1000 - Date.now() > longestTokenMs + clockSkewMs) throw new Error('good for too long')
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {

@@ -49,6 +49,14 @@ describe('receivers of notifications in the config', () => {
     'https://[fe80::1]/s3cret',
     'https://[::ffff:169.254.169.254]/s3cret',
     'https://metadata.google.internal/s3cret',
+    'https://metadata.google.internal./s3cret',
+    'https://[::169.254.169.254]/s3cret',
+    'https://[64:ff9b::a9fe:a9fe]/s3cret',
+    'https://[fd00:ec2::254]/s3cret',
+    'https://100.100.100.200/s3cret',
+    'https://0.0.0.0/s3cret',
+    'https:pager.example/s3cret',
+    'https://pager.exa\nmple/s3cret',
   ])('a receiver may not be at %s, which no error quotes', (url) => {
     const problems = problemsOf({ ...receiver, url })
     expect(problems).toContain('notifications[0].url must')

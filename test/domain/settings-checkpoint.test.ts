@@ -41,6 +41,7 @@ describe('a checkpoint of the settings', () => {
     ['version', checkpoint({ version: 2 })],
     ['namespace', checkpoint({ namespace: 'another' })],
     ['at', checkpoint({ at: -1 })],
+    ['at', checkpoint({ at: Number.MAX_SAFE_INTEGER })],
     ['settings.halts', checkpoint({ settings: { ...settings, halts: 'none' } })],
     ['settings.halts[0]', checkpoint({ settings: { ...settings, halts: [null] } })],
     ['settings.denied', checkpoint({ settings: { version: 1, halts: [] } })],
@@ -69,6 +70,12 @@ describe('a checkpoint of the settings', () => {
       settings.fees,
       settings.tokens,
     ])
+  })
+
+  test('rows beyond a limit are refused, and do not refuse later orders', () => {
+    const halts = Array.from({ length: 2_000 }, (_, index) => ({ scope: { chain: `c-${index}` }, by: 'me', reason: 'x', at: 1 }))
+    const { settings: back, refused } = read(checkpoint({ settings: { ...noSettings, halts } }))
+    expect([back.halts.length, refused]).toEqual([100, 1_900])
   })
 
   test('a checkpoint newer than the running settings gives back restrictions, and nothing else', () => {

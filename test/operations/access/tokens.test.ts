@@ -85,6 +85,9 @@ describe('invalid tokens are refused without a reason', () => {
     const [longest, longer] = [await made(longestTokenMs), await made(longestTokenMs + 1_000)]
     expect((await verifyToken([key], 'default', longest.token)).jti).toBe(longest.principal.jti)
     await expect(verifyToken([key], 'default', longer.token)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
+    const inMillennium = Date.UTC(3000, 0)
+    const late = await signToken(key, 'default', { name: 'alice', level: 'admin', expiresAt: inMillennium + 1_000 }, inMillennium)
+    await expect(verifyToken([key], 'default', late.token)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
   })
 
   test('an expired token is refused as expired', async () => {
