@@ -4,7 +4,7 @@ import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { Settings } from '../domain/settings/settings.ts'
-import type { Losses, LossReports } from './checks/losses.ts'
+import type { Losses } from './checks/losses.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { LaneId } from '../domain/lane/lane.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
@@ -34,7 +34,6 @@ export interface StepDeps {
   readonly gates?: ClosedGates
   readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>
   readonly losses?: Losses
-  readonly lossReports?: LossReports
   readonly localLanes?: LocalLanes
   readonly stepTimes?: StepTimes
   /** Absent: a contradiction on the chains only parks its transfer. */

@@ -168,6 +168,6 @@ export class LaneAgent {
       this.#republished = republish.at
       this.#transactions.republish(republish.nonce)
     }
-    this.#requests.onView(view)
+    this.#requests.onView()
   }
 }

@@ -12,7 +12,6 @@ const restMs = 15_000
 /** Slots for broadcasts with one key. Queued steps wait; a local step needs one at once: admissions promise it. */
 export class StepSlots {
   readonly size: number
-  readonly #now: () => number
   #taken = 0
   readonly #promised = new Map<string, NodeJS.Timeout>()
   readonly #queuedSteps = new Set<Wait<boolean>>()
@@ -20,14 +19,13 @@ export class StepSlots {
   #misses = 0
   #restsUntil = 0
 
-  constructor(size: number, now: () => number = Date.now) {
+  constructor(size: number) {
     this.size = size
-    this.#now = now
   }
 
   /** True: the next local step of this transfer has a slot for ten seconds. False if none came free in a second. */
   async promise(transferId: string): Promise<boolean> {
-    if (this.#now() < this.#restsUntil || this.#promised.has(transferId)) return false
+    if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false
     this.#promised.set(transferId, setTimeout(() => this.#missed(transferId), promisedMs).unref())
     return true
@@ -84,7 +82,7 @@ export class StepSlots {
     this.#misses += 1
     if (this.#misses >= missesInARow) {
       this.#misses = 0
-      this.#restsUntil = this.#now() + restMs
+      this.#restsUntil = Date.now() + restMs
     }
     this.#free()
   }

@@ -56,11 +56,13 @@ export class Losses {
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number
   readonly #budget: bigint
+  readonly reports: LossReports | undefined
 
-  /** @param limits `tokenBudget`: of a token per hour, wei, and as much again for its batches */
-  constructor({ firstWaitMs, tokenBudget }: { readonly firstWaitMs: number; readonly tokenBudget: bigint }) {
+  /** @param tokenBudget of a token per hour, wei, and as much again for its batches */
+  constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
+    this.reports = reports
   }
 
   add(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
@@ -187,7 +189,7 @@ function countsUntil(minute: number): number {
   return (minute + 1) * minuteMs + hourMs
 }
 
-export type LossReports = ReturnType<typeof createLossReports>
+type LossReports = ReturnType<typeof createLossReports>
 
 const messages: Readonly<Record<Quarantine['kind'], string>> = {
   recipient: 'a recipient is quarantined',

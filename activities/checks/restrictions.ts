@@ -74,12 +74,7 @@ export function goesAlone(deps: LossDeps, transfer: Transfer): boolean {
  * Counts a reverted call if most nodes deny the effect and the gate is open: a pause is nobody's fault.
  * Ignores texts of reverts: strangers write them. Never throws.
  */
-export async function recordLoss(
-  deps: Pick<StepDeps, 'bridges' | 'losses' | 'lossReports'>,
-  transfer: Transfer,
-  receipt: Receipt,
-  shared: boolean,
-): Promise<void> {
+export async function recordLoss(deps: LossDeps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return
   try {
     const endpoint = endpointOf(deps, transfer)
@@ -92,10 +87,10 @@ export async function recordLoss(
     const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
     const parties = partiesOf(deps, transfer)
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss)
-    for (const quarantine of found) deps.lossReports?.quarantined(transfer, receipt.hash, quarantine)
+    for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
     // A node is away. The loss is counted once the call is final.
-    deps.lossReports?.uncounted(transfer, receipt.hash, error)
+    deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
 }
 

@@ -16,7 +16,7 @@ import { withHeartbeats } from '../run-step.ts'
 import { acquire, type AcquireDeps, type Acquisition } from './acquire-nonce.ts'
 import type { Context } from '@temporalio/activity'
 
-export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'lossReports' | 'stepTimes'> {
+export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'stepTimes'> {
   readonly agent: LaneAgent
   readonly slots?: StepSlots
   /** How long a step follows its transaction, ms. Then another step gets the slot. Default 30 s. */

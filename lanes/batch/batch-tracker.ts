@@ -17,6 +17,7 @@ import type { LaneAgent } from '../agent.ts'
 import { laneCall } from '../deps.ts'
 import type { NonceRequest, Refused } from '../ledger/nonce-requests.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
+import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { LRUCache } from 'lru-cache'
 import { randomBytes } from 'node:crypto'
@@ -156,10 +157,7 @@ export class BatchTracker {
     const { ended } = agent.batchCounts
     ended.set(end.state, (ended.get(end.state) ?? 0) + 1)
     await signalBatchOver(client, id, end).catch((error: unknown) => {
-      logger.debug('a batch could not be notified that it is over', {
-        batch: id,
-        reason: error instanceof Error ? error.message : String(error),
-      })
+      logger.debug('a batch could not be notified that it is over', { batch: id, ...problemOf(error) })
     })
   }
 

@@ -1,7 +1,7 @@
 import type { Account } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
-import type { LaneAnswer, LaneView, Refusal } from '../../domain/lane/messages.ts'
+import type { LaneAnswer, Refusal } from '../../domain/lane/messages.ts'
 import type { LaneCall, LaneDeps } from '../deps.ts'
 import { FairQueue, type Waiting } from '../fair-queue.ts'
 import type { PendingTransactions } from '../account/pending-transactions.ts'
@@ -74,10 +74,8 @@ export class NonceRequests {
     return promise
   }
 
-  onView({ closed }: LaneView): void {
-    for (const waiter of closed ? this.#queue.all : []) {
-      if (closed && this.#isClosedTo(waiter.request)) this.#refuse(waiter, { why: closed.why, detail: closed.detail })
-    }
+  onView(): void {
+    for (const waiter of this.#queue.all) if (this.#isClosedTo(waiter.request)) this.#refuse(waiter)
     this.#pump()
   }
 

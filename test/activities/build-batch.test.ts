@@ -169,7 +169,7 @@ describe('The candidates of a batch', () => {
     ['before its losses', -1, [[all[0], all[2]]], 'no-slot'],
   ])('a batch and a quarantined recipient whose retry was ordered %s', async (_, after, calls, kind) => {
     const now = Date.now()
-    const losses = new Losses({ firstWaitMs: 60_000, tokenBudget: 10_000n })
+    const losses = new Losses(60_000, 10_000n)
     losses.add({ chain: 'bsc', bridge: 'native-bridge', recipient: '0x2', token: '' }, { txHash: '0xff', paid: 1n, now })
     const { flush, signed } = setting(() => false, { losses })
     const [first, second, third] = candidates

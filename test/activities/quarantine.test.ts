@@ -73,9 +73,8 @@ function setting({
       return batch.members.includes(intentId) ? { kind: 'member', batch } : { kind: 'alone' }
     },
   }
-  const losses = new Losses({ firstWaitMs: 60_000, tokenBudget: 10_000n })
-  const lossReports = createLossReports({ logger, metrics })
-  const shared = { bridges: bridgesWith(endpoint), settings: () => noSettings, losses, lossReports }
+  const losses = new Losses(60_000, 10_000n, createLossReports({ logger, metrics }))
+  const shared = { bridges: bridgesWith(endpoint), settings: () => noSettings, losses }
   const broadcast = createBroadcast({
     ...shared,
     chain,

@@ -1,7 +1,6 @@
 import type { Worker } from '@temporalio/worker'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { Service } from '../../runtime/wait.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { WorkerTuning } from './create-worker.ts'
 
@@ -59,10 +58,6 @@ function rowsOf(metrics: string, name: string, label: RegExp) {
   })
 }
 
-export interface PollWatch extends Service {
-  unpolled(): readonly UnpolledQueue[]
-}
-
 /** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends without Workers that hang. */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],
@@ -70,7 +65,7 @@ export function watchPolls(
   failure: Pick<AbortController, 'abort'>,
   { forceMs }: Pick<WorkerTuning, 'forceMs'>,
   read: () => Promise<string> = readSdkMetrics,
-): PollWatch {
+) {
   const look = createPollLook(new Set(workers.map(({ options }) => options.taskQueue)))
   let unpolled: readonly UnpolledQueue[] = []
   const timer = setInterval(() => void watch(), everyMs)
@@ -91,7 +86,7 @@ export function watchPolls(
 
   return {
     unpolled: () => unpolled,
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer)
     },
   }

@@ -29,7 +29,7 @@ export async function createChainWorker(
   hosting: Hosting,
   allLocal: LocalLanes,
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, client, network, settings, logger, haltRoute, fees, losses, lossReports, stepTimes } = context
+  const { config, client, network, settings, logger, haltRoute, fees, losses, stepTimes } = context
   const { bridges, chains } = network
   const ledgers = laneConfigs(config, name)
   const lanes = createLaneStatusCache(client, [...ledgers.keys()])
@@ -48,7 +48,6 @@ export async function createChainWorker(
     openLanes,
     fees,
     losses,
-    lossReports,
     stepTimes,
     localLanes,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,

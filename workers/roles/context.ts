@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../../domain/fees/policy.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
-import { createLossReports, Losses, type LossReports } from '../../activities/checks/losses.ts'
+import { createLossReports, Losses } from '../../activities/checks/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
 import { createSubmitter, type Submitter } from '../../intake/submit/submitter.ts'
 import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
@@ -32,7 +32,6 @@ export interface ProcessContext extends ProcessParts {
   readonly haltRoute: HaltRoute
   readonly fees: FeePolicyResolver
   readonly losses: Losses
-  readonly lossReports: LossReports
   readonly stepTimes: StepTimes
   /** One per bridge and process: its limits apply to each server as a whole. */
   readonly vaaLookup: (bridge: string) => VaaLookup
@@ -53,8 +52,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
     },
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
-    losses: new Losses({ firstWaitMs: quarantineSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
-    lossReports: createLossReports(parts),
+    losses: new Losses(quarantineSeconds * 1_000, BigInt(maxLossPerTokenPerHourWei), createLossReports(parts)),
   }
 }
 

@@ -80,7 +80,7 @@ export async function createLaneWorker(
   context: ProcessContext,
   hosting: Hosting,
 ): Promise<LaneWork> {
-  const { client, network, settings, fees, losses, lossReports, stepTimes } = context
+  const { client, network, settings, fees, losses, stepTimes } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
   const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chain.name))
@@ -94,7 +94,7 @@ export async function createLaneWorker(
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
   agent.start()
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
-  const steps = { bridges: network.bridges, chain, settings, fees, losses, lossReports, stepTimes }
+  const steps = { bridges: network.bridges, chain, settings, fees, losses, stepTimes }
   const batches = new BatchTracker({ client, agent, logger })
   const batchRouting = largestBatch > 0 ? createBatchRouting({ ...steps, agent, batches }) : undefined
   const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots

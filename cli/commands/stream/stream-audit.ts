@@ -13,7 +13,7 @@ export const audit: CommandSpec = {
   options: streamArgument,
   run: async ({ context, withOrder }: Call, name: string) => {
     // Slow to load, so only here.
-    const { auditNow } = await import('../../../workers/roles/stream-audit.ts')
+    const { auditNow } = await import('../../../workers/roles/intake.ts')
     const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
     const { stream, ...found } = await withOrder(async (client, config, allow) => {
       const one = await findStream(client, name)
