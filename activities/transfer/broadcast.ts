@@ -29,7 +29,6 @@ const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
 const laneCheckMs = 3_000
 
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
-type Followed = Extract<Acquisition, { kind: 'acquired' }>
 
 /** Step 4: nonce, sign, send, follow into a block or to finality. After a crash the next try makes the same bytes. */
 export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
@@ -70,46 +69,37 @@ export function createExpedite({ agent, batchRouting }: Pick<BroadcastDeps, 'age
 async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context, enter: (phase: string) => void): Promise<BroadcastResult> {
   const { agent } = deps
   if (agent.lane !== input.lane) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
-  const times = timesOfSteps(deps, input, context.info)
+  const reached = timesOfSteps(deps, input, context.info)
   const acquired = await acquire(deps, input, context)
   if (context.cancellationSignal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
 
   const { pending, batch } = acquired
   enter(batch ? `nonce ${pending.nonce} in ${batch.id}` : `nonce ${pending.nonce}`)
-  times.reached('nonce')
+  reached('nonce')
   if (!batch) await agent.signAndSend(pending)
-  times.reached('broadcast')
-  const result = await follow(deps, input.transfer, { acquired, context, enter, times })
+  reached('broadcast')
+  const result = await follow(deps, input, { ...acquired, context, enter, reached })
   return batch ? asMember(batch, result) : result
 }
 
-function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode, seenAt }: BroadcastInput, info: Context['info']) {
+function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode }: BroadcastInput, info: Context['info']) {
   const isFirst = mode !== 'follow' && info.attempt === 1
   let since = isFirst ? info.currentAttemptScheduledTimestampMs : undefined
-  const reached = (step: TimedStep): number | undefined => {
+  return (step: TimedStep): number | undefined => {
     since = stepTimes && since !== undefined ? stepTimes.reached(step, transfer, since) : undefined
     return since
   }
-  return {
-    reached,
-    delivered(): void {
-      reached('final')
-      stepTimes?.delivered(transfer, seenAt)
-    },
-  }
 }
 
-interface Following {
-  readonly acquired: Followed
+interface Following extends Extract<Acquisition, { kind: 'acquired' }> {
   readonly context: Context
   readonly enter: (phase: string) => void
-  readonly times: ReturnType<typeof timesOfSteps>
+  readonly reached: ReturnType<typeof timesOfSteps>
 }
 
-async function follow(deps: BroadcastDeps, transfer: Transfer, following: Following): Promise<BroadcastResult> {
-  const { acquired, context, enter, times } = following
-  const { pending, batch } = acquired
+async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput, following: Following): Promise<BroadcastResult> {
+  const { pending, batch, context, enter, reached } = following
   const signal = context.cancellationSignal
   const until = Date.now() + (deps.followMs ?? 30_000)
   for (;;) {
@@ -118,7 +108,7 @@ async function follow(deps: BroadcastDeps, transfer: Transfer, following: Follow
     if (signal.aborted) await context.cancelled
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
-    const includedAt = times.reached('included')
+    const includedAt = reached('included')
     // At once: until the loss is final, many more transfers could go to the same recipient.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
     // The nonce of the batch is used up, final or not: members do not wait for the one that made it revert.
@@ -137,7 +127,9 @@ async function follow(deps: BroadcastDeps, transfer: Transfer, following: Follow
       return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
     }
     const result = await finalResult(deps, transfer, landed, now)
-    if (result.kind === 'delivered') times.delivered()
+    if (result.kind !== 'delivered') return result
+    reached('final')
+    deps.stepTimes?.delivered(transfer, seenAt)
     return result
   }
 }

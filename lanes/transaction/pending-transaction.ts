@@ -8,7 +8,7 @@ import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
 import { Attempts, signingRefusal } from './attempts.ts'
-import { TransactionSender } from './sender.ts'
+import { createSender } from './sender.ts'
 import { createFeeEscalator, createStuckDetector, type RaiseReason, type StuckDetector } from './fee-escalator.ts'
 import { createNonceConflictCheck } from './nonce-conflict-check.ts'
 import { problemOf } from '../../observability/severity.ts'
@@ -37,7 +37,7 @@ export class PendingTransaction {
   readonly grantedTo: string | undefined
   readonly #deps: LaneDeps
   readonly #attempts: Attempts
-  readonly #sender: TransactionSender
+  readonly #sender: ReturnType<typeof createSender>
   readonly #escalator: ReturnType<typeof createFeeEscalator>
   readonly #stuck: StuckDetector
   readonly #conflict: ReturnType<typeof createNonceConflictCheck>
@@ -58,7 +58,7 @@ export class PendingTransaction {
     this.#outbid = outbid
     this.#stuck = createStuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
     this.#attempts = new Attempts(deps, nonce, attempts, call)
-    this.#sender = new TransactionSender(deps, nonce)
+    this.#sender = createSender(deps, nonce)
     this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)
     this.#conflict = createNonceConflictCheck(deps, nonce, call.callHash)
     this.#attempts.watch.onChange(({ kind }) => {
@@ -165,7 +165,7 @@ export class PendingTransaction {
 
   #dueWork(height: number, account: Account): (() => Promise<void>) | undefined {
     const { isFilling, allowed } = this.#attempts
-    if (isFilling && this.#sender.unfit) return () => this.#raise({ why: 'more-gas' })
+    if (isFilling && this.#sender.isUnfit()) return () => this.#raise({ why: 'more-gas' })
     const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
     const lowest = this.nonce === account.latestNonce
     const due = this.#stuck.check({ height, lowest, pricedOut: pricedOut(allowed, baseFee) })
@@ -240,7 +240,7 @@ export class PendingTransaction {
     // No pool has a transaction that all find too cheap. A refused replacement leaves the old one there.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
-    if (error && this.#sender.hopeless && !this.#attempts.isFilling) await this.#askForFill()
+    if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) await this.#askForFill()
   }
 
   async #askForFill(): Promise<void> {
