@@ -33,23 +33,17 @@ export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string
 
 function resolvePaths(config: Config, folder: string): Config {
   const resolved = { ...structuredClone(config), dataFolder: resolve(folder, config.dataFolder) }
-  for (const { signer } of Object.values(resolved.chains).flatMap(({ lanes }) => lanes)) {
-    if (signer?.kind !== 'keystore') continue
-    signer.file = resolve(folder, signer.file)
-    if (signer.passwordFile) signer.passwordFile = resolve(folder, signer.passwordFile)
+  const { chains, temporal, streams, archive, notifications } = resolved
+  const makeAbsolute = <Field extends string>(holder: { [Name in Field]?: string | undefined } | undefined, ...fields: Field[]) => {
+    for (const field of fields) if (holder?.[field]) holder[field] = resolve(folder, holder[field])
   }
-  const { temporal } = resolved
-  if (temporal.apiKeyFile) temporal.apiKeyFile = resolve(folder, temporal.apiKeyFile)
-  for (const field of ['caFile', 'certificateFile', 'keyFile'] as const) {
-    const file = temporal.tls?.[field]
-    if (temporal.tls && file) temporal.tls[field] = resolve(folder, file)
-  }
-  for (const key of temporal.encryption?.keys ?? []) if (key.keyFile) key.keyFile = resolve(folder, key.keyFile)
-  const { checkpoints } = resolved.streams
-  if (checkpoints?.kind === 'directory') checkpoints.path = resolve(folder, checkpoints.path)
-  const { archive } = resolved
-  if (archive?.kind === 'directory') archive.path = resolve(folder, archive.path)
-  for (const secret of resolved.notifications.flatMap(({ secrets }) => secrets))
-    if (secret.secretFile) secret.secretFile = resolve(folder, secret.secretFile)
+  for (const { signer } of Object.values(chains).flatMap(({ lanes }) => lanes))
+    if (signer?.kind === 'keystore') makeAbsolute(signer, 'file', 'passwordFile')
+  makeAbsolute(temporal, 'apiKeyFile')
+  makeAbsolute(temporal.tls, 'caFile', 'certificateFile', 'keyFile')
+  for (const key of temporal.encryption?.keys ?? []) makeAbsolute(key, 'keyFile')
+  if (streams.checkpoints?.kind === 'directory') makeAbsolute(streams.checkpoints, 'path')
+  if (archive?.kind === 'directory') makeAbsolute(archive, 'path')
+  for (const secret of notifications.flatMap(({ secrets }) => secrets)) makeAbsolute(secret, 'secretFile')
   return resolved
 }

@@ -146,12 +146,10 @@ export function createCheckpointKeeper(
   let written: string | undefined
   let writtenAt: number | undefined
 
-  function raise(text: string, error: unknown): void {
+  function complain(error: unknown, text = 'the checkpoint of a stream cannot be used'): void {
     if (!alarms.has('checkpoint')) logger.error(text, { stream, ...problemOf(error) })
     alarms.add('checkpoint')
   }
-
-  const complain = (error: unknown) => raise('the checkpoint of a stream cannot be used', error)
 
   return {
     complain,
@@ -177,7 +175,7 @@ export function createCheckpointKeeper(
       try {
         await store.write({ ...checkpointOf(state), stream })
       } catch (error) {
-        return raise('the checkpoint of a stream could not be written', error)
+        return complain(error, 'the checkpoint of a stream could not be written')
       }
       written = key
       writtenAt = Date.now()

@@ -3,7 +3,7 @@ import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { fromTemporal } from '../../temporal/client/connection/errors.ts'
+import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 
 /** A stream for people: its view with MIP-61's words. */
@@ -30,9 +30,7 @@ export type Heights = (chain: string) => { readonly finalized: number; readonly 
 
 /** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
 export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
-  const streams = await listStreamNames(client).catch((error: unknown) => {
-    throw fromTemporal(error, {})
-  })
+  const streams = await listStreamNames(client).catch(rethrowAs({}))
   return Promise.all(
     streams.toSorted().map(async (stream) => {
       try {
@@ -62,16 +60,15 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
   const unproved = unprovedOf(view, sourceOf(stream))
   return {
     ...view,
-    ...(cursor !== undefined && { cursor, ...(head && lagOf(cursor, head)) }),
+    ...(cursor !== undefined && {
+      cursor,
+      ...(head && { lag: Math.max(0, head.finalized - cursor), headAt: new Date(head.headAt).toISOString() }),
+    }),
     ...(completedNumber !== undefined && { completed_nonce_height: completedNumber }),
     ...(completedHeight !== undefined && { completed_block_height: completedHeight }),
     ...(unproved && { unproved }),
     asOf: new Date().toISOString(),
   }
-}
-
-function lagOf(cursor: number, { finalized, headAt }: NonNullable<ReturnType<Heights>>): Pick<StreamReport, 'lag' | 'headAt'> {
-  return { lag: Math.max(0, finalized - cursor), headAt: new Date(headAt).toISOString() }
 }
 
 /** The source chain in the name of a stream: `bridge:{source}:…`. */

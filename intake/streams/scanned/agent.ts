@@ -29,11 +29,11 @@ export type ScannedAgent = ReturnType<typeof createScannedAgent>
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
 
 export function createScannedAgent(options: ScannedAgentOptions) {
-  const { source, sourceChain, logger, isHalted } = options
+  const { source, sourceChain, isHalted } = options
   const { config } = source
   const loops = createAgentLoops(options, () => bootstrap.begin(), checkpointKey)
   const { streamClient, keeper, alarms } = loops
-  const bootstrap = createScannedBootstrap({ source, sourceChain, keeper, logger })
+  const bootstrap = createScannedBootstrap(options, keeper)
   const context = createScannedContext(options, loops)
 
   /** A checkpoint may have become worthless while the first range was read. From here on hashes bind it. */

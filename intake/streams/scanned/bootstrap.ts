@@ -2,19 +2,20 @@ import type { ScannedSource } from '../../../bridges/port.ts'
 import type { Chain } from '../../../chains/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
-import type { Logger } from '../../../observability/logger.ts'
 import type { StreamInput } from '../../../temporal/contracts/stream.ts'
+import type { ScannedDeps } from './context.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 
-interface ScannedBootstrapOptions {
+type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
   readonly source: Pick<ScannedSource, 'config' | 'highest'>
   readonly sourceChain: Pick<Chain, 'denies'>
-  readonly keeper: Pick<CheckpointKeeper, 'read' | 'complain'>
-  readonly logger: Logger
 }
 
 /** Uses a checkpoint only if the source has its block and number: a higher watermark would pass later ones. */
-export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions) {
+export function createScannedBootstrap(
+  { source, sourceChain, logger }: BootstrapDeps,
+  keeper: Pick<CheckpointKeeper, 'read' | 'complain'>,
+) {
   const { config } = source
   const { stream } = config
   let begun: StreamCheckpoint | undefined

@@ -4,10 +4,9 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { HaltRoute } from '../../submit/halt-route.ts'
 import type { Submitter } from '../../submit/submitter.ts'
-import type { Logger } from '../../../observability/logger.ts'
-import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { waitFor } from '../loop.ts'
 import type { AgentAlarm } from '../stream-metrics.ts'
+import type { WaitingTransfersDeps } from '../waiting-transfers.ts'
 import type { StreamClient } from '../stream-client.ts'
 import { createRangeSize, type RangeSize } from './range-size.ts'
 import { createStreamCache, type StreamCache } from './stream-cache.ts'
@@ -15,18 +14,14 @@ import { createStreamCache, type StreamCache } from './stream-cache.ts'
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
 /** Dependencies of a scanned source's agent. */
-export interface ScannedDeps {
+export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logger' | 'outsideAfterMs'> {
   readonly source: Omit<ScannedSource, 'kind'>
   readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
   readonly targetChain: FollowedChain
   readonly endpoint: Pick<Endpoint, 'delivered'>
   readonly submitter: Submitter
-  readonly client: TemporalClient
   readonly haltRoute: HaltRoute
-  readonly logger: Logger
   readonly rangeBlocks: number
-  /** As in `WaitingTransfersDeps`. */
-  readonly outsideAfterMs?: number
 }
 
 /** Shared by the loops of one stream in one process. */

@@ -9,6 +9,7 @@ import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import { missingIn } from '../number-status.ts'
 import type { StreamClient } from '../stream-client.ts'
 import { reportStream } from '../stream-metrics.ts'
+import type { WaitingTransfersDeps } from '../waiting-transfers.ts'
 import { createAuditSchedule } from './audit/audit-schedule.ts'
 import { createSignedAuditor, type SignedAuditor } from './audit/audit.ts'
 import { bootstrapSigned, bootstrapWithoutNode, firstWithoutNode, mayBegin } from './bootstrap.ts'
@@ -19,10 +20,9 @@ import { createIgnoredMessages, createRecorder, type Recorder } from './recorder
 import { createLookBack } from './look-back.ts'
 import { createExpectedOfSpy, createSilenceEnd, type ExpectedOfSpy } from './spy-silence.ts'
 
-export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
+export interface SignedAgentOptions
+  extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'>, Pick<WaitingTransfersDeps, 'outsideAfterMs'> {
   readonly auditMs: number
-  /** As in `WaitingTransfersDeps`. */
-  readonly outsideAfterMs?: number
   /** As in `createStreamWatch`. */
   readonly watchEveryMs?: number
 }

@@ -11,11 +11,9 @@ import { viewStream } from '../../../domain/stream/reducer.ts'
 import { problemOf } from '../../../observability/severity.ts'
 import type { SignedDeps } from './deps.ts'
 
-export interface LookBackOptions {
+export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookBackMs'> {
   readonly source: Pick<SignedSource, 'published' | 'delivered'>
   readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Chain['heads'], 'current'> }
-  readonly rangeBlocks: number
-  readonly lookBackMs: number
   /** ms since the epoch; for tests. */
   readonly clock?: () => number
 }

@@ -24,7 +24,7 @@ function network(kept: StreamCheckpoint | RelayerError | undefined, highest?: st
   const store: CheckpointStore = { read, write: async () => {} }
   const keeper = createCheckpointKeeper(config, store, alarms, logger)
   const sourceChain = { denies: async ({ height }: { height: number }) => height > last }
-  const { begin } = createScannedBootstrap({ source: { config, highest: async () => highest }, sourceChain, keeper, logger })
+  const { begin } = createScannedBootstrap({ source: { config, highest: async () => highest }, sourceChain, logger }, keeper)
   return { alarms, begin }
 }
 

@@ -7,7 +7,7 @@ import { settleMs } from '../gaps/fill-gaps.ts'
 import type { Recorder } from '../recorder.ts'
 import type { SignedAuditor } from './audit.ts'
 
-export interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'streamClient' | 'logger'> {
+interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'streamClient' | 'logger'> {
   readonly auditor: SignedAuditor
   readonly recorder: Pick<Recorder, 'flush'>
   readonly auditMs: number
