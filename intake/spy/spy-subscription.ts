@@ -14,11 +14,9 @@ export interface SpyFilter {
 export interface SpySubscriptionOptions {
   /** host:port */
   readonly address: string
-  /** Empty: all messages that the network signs. */
   readonly filters: readonly SpyFilter[]
   /** First and longest wait before it is opened again. */
   readonly retry: Retry
-  /** Called when the spy is connected and the subscription was requested. */
   readonly onOpen: () => void
   readonly onLost: () => void
   readonly onMessage: (vaa: Uint8Array) => void

@@ -17,7 +17,6 @@ export interface ConfiguredSource {
   readonly begins?: { readonly first?: string }
 }
 
-/** Changes that have no effect on a running stream. */
 export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, { config, begins }: ConfiguredSource): IgnoredChange[] {
   const { stream, start } = config
   const changes: IgnoredChange[] = []

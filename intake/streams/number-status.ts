@@ -11,7 +11,6 @@ export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ign
 /** How the spy was involved: it sent all of these numbers, or it missed some of them. */
 type BySpy = { readonly received: true } | { readonly missedBySpy: readonly string[] }
 
-/** The request that records these numbers, if there are any. */
 export function seenRequests(batch: SeenNumbers, bySpy?: BySpy): readonly RequestOf<'seen'>[] {
   if (batch.length === 0) return []
   const of = (wanted: NumberStatus) => setOf(batch.flatMap(([number, status]) => (status === wanted ? [number] : [])))

@@ -52,7 +52,6 @@ export async function readStream(client: TemporalClient, stream: string): Promis
   return { ...state, config: { ...state.config, stream: nameOf(client, stream) } }
 }
 
-/** The view with MIP-61's words and the lag. */
 export function toReport(view: StreamView, heights: Heights): StreamReport {
   const { nextHeight, completedNumber, completedHeight, stream } = view
   const cursor = nextHeight === undefined ? undefined : nextHeight - 1

@@ -29,7 +29,6 @@ export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: Http
   }
 }
 
-/** `httpText` for an answer in JSON. */
 export async function httpJson(url: URL, options: HttpOptions): Promise<HttpAnswer<unknown>> {
   const answer = await httpText(url, { ...options, headers: { accept: 'application/json', ...options.headers } })
   if (answer.kind !== 'found') return answer

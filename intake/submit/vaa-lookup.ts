@@ -17,7 +17,6 @@ export interface MessagePlace {
 export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
   /** Base URLs of guardian REST APIs, asked first, in order. */
   readonly guardianApis: readonly string[]
-  /** Base URLs of Wormholescan's API. */
   readonly wormholescanApis: readonly string[]
 }
 

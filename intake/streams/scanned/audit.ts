@@ -87,7 +87,6 @@ async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedConte
   return height
 }
 
-/** Result of one audit, in numbers. */
 export interface StreamAudit {
   /** The source's own count. Absent: none yet, or it could not be read. */
   upTo?: string

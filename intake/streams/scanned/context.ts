@@ -8,12 +8,11 @@ import { waitFor } from '../loop.ts'
 import type { AgentAlarm } from '../stream-metrics.ts'
 import type { WaitingTransfersDeps } from '../waiting-transfers.ts'
 import type { StreamClient } from '../stream-client.ts'
-import { createRangeSize, type RangeSize } from './range-size.ts'
+import { createRangeSize } from './range-size.ts'
 import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
-/** Dependencies of a scanned source's agent. */
 export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logger' | 'outsideAfterMs'> {
   readonly source: Omit<ScannedSource, 'kind'>
   readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
@@ -24,12 +23,11 @@ export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logg
   readonly rangeBlocks: number
 }
 
-/** Shared by the loops of one stream in one process. */
 export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply' | 'changed'>
   readonly cache: StreamCache
-  readonly ranges: { readonly source: RangeSize; readonly target: RangeSize }
-  readonly finality: FinalityTimes
+  readonly ranges: Readonly<Record<'source' | 'target', ReturnType<typeof createRangeSize>>>
+  readonly finality: ReturnType<typeof createFinalityTimes>
   readonly alarms: Set<AgentAlarm>
   readonly stopping: AbortSignal
 }
@@ -92,5 +90,3 @@ export function createFinalityTimes(now: () => number = Date.now) {
     },
   }
 }
-
-export type FinalityTimes = ReturnType<typeof createFinalityTimes>

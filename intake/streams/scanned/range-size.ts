@@ -1,7 +1,5 @@
 const answersBeforeGrowth = 4
 
-export type RangeSize = ReturnType<typeof createRangeSize>
-
 /** Adapts the length of a read of logs to the limits of the nodes, blocks. */
 export function createRangeSize(most: number) {
   let size = most

@@ -23,7 +23,6 @@ import { createExpectedOfSpy, createSilenceEnd, type ExpectedOfSpy } from './spy
 export interface SignedAgentOptions
   extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'>, Pick<WaitingTransfersDeps, 'outsideAfterMs'> {
   readonly auditMs: number
-  /** As in `createStreamWatch`. */
   readonly watchEveryMs?: number
 }
 

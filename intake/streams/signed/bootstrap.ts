@@ -77,7 +77,6 @@ export async function firstWithoutNode({ begins }: Pick<SignedSource, 'begins'>,
   return completedNumber === undefined ? undefined : String(BigInt(completedNumber) + 1n)
 }
 
-/** Whether a message with verified signatures may be a new stream's first. */
 export function mayBegin(vaa: Uint8Array, now = Date.now()): boolean {
   return parseVaa(vaa).timestamp >= now / 1_000 - freshSeconds
 }

@@ -12,7 +12,6 @@ export interface BlockedTransfer {
   readonly chain?: ChainName
 }
 
-/** Dependencies of an emitter's agent. */
 export interface SignedDeps {
   readonly source: SignedSource
   /** Without a node, `chainWithoutNode`. */

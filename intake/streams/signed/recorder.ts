@@ -70,7 +70,6 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     get size(): number {
       return kept.size
     },
-    /** Whether the number will be recorded as soon as there is room. */
     has: (number: string) => kept.has(number),
     add(number: string, status: NumberStatus): void {
       // Delivered and ignored are final, and outrank started.

@@ -27,7 +27,6 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
     get openedAt(): number | undefined {
       return openedAt
     },
-    /** Whatever the outcome of its message. */
     received: (number: string) => void numbers.set(number, true),
     isMissed: (number: string, publishedAt: number): boolean => publishedAt > since && !numbers.has(number),
   }

@@ -15,7 +15,6 @@ interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'st
 
 const afterFailureMs = 5_000
 
-/** Decides when gaps are filled, and when the stream is audited. */
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
   const tail = createTailProof(chain.heads)
   let auditAt = 0
@@ -55,7 +54,6 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     fillAt = nextAt ?? Infinity
     // Random: several processes audit the same stream.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
-    // Restarted transfers are logged with their numbers elsewhere.
     const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
     if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
   }

@@ -9,7 +9,6 @@ import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, res
 import { createProvedTransfers } from './proved-transfers.ts'
 import { createSourceCount } from './source-count.ts'
 
-/** Result of an audit, in numbers. */
 export interface SignedAudit extends GapReport {
   /** At the source's finalized state. Absent: it has published nothing. */
   readonly upTo?: string
@@ -17,7 +16,6 @@ export interface SignedAudit extends GapReport {
   readonly height?: number
   /** Open numbers with lost transfers, started again. */
   readonly restarted: number
-  /** Open numbers whose transfers had ended undelivered. */
   readonly closed: number
   readonly undone: number
 }

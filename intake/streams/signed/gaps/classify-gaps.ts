@@ -92,7 +92,6 @@ function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
   }
 }
 
-/** Requests that name the reasons, without those that the gaps have. */
 export function unstartedRequests(blocked: ReadonlyMap<string, BlockedTransfer>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   return [...blocked].flatMap(([number, { code, chain }]): RequestOf<'classified'>[] => {
     const gap = gapAt(gaps, BigInt(number))
