@@ -14,7 +14,6 @@ const streamsMs = 10_000
 /** ms: a scraper waits 10 s by default, and these figures must not delay the others. */
 const timeoutMs = 2_000
 const mostParked = 1_000
-
 /** ms: rendering takes milliseconds, and the text is large. */
 const keptMs = 1_000
 

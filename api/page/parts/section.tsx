@@ -58,7 +58,3 @@ export function ProblemNote({ problem, isKept }: { readonly problem: ShownProble
     </div>
   )
 }
-
-export function Empty({ children }: { readonly children: ComponentChildren }) {
-  return <p class="empty">{children}</p>
-}

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { Empty } from './section.tsx'
 
 interface TableProps<Row> {
   readonly caption: string
@@ -12,7 +11,7 @@ interface TableProps<Row> {
 
 /** A row is a card on a narrow screen; ARIA roles stay when its display changes. */
 export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
-  if (rows.length === 0) return <Empty>{empty}</Empty>
+  if (rows.length === 0) return <p class="empty">{empty}</p>
   return (
     <table role="table">
       <caption>{caption}</caption>

@@ -3,7 +3,7 @@ import type { TransferPage } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
 import type { Causes } from '../data/shapes.ts'
 import { OrderButtons, type ParkedFilter, RetryAllButton } from '../parts/order.tsx'
-import { Empty, Section } from '../parts/section.tsx'
+import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 import { Ago, transferHref, TransferLink } from '../parts/values.tsx'
 
@@ -37,7 +37,7 @@ export function Parked() {
         <>
           <Rows transfers={transfers} isNarrowed={isNarrowed} />
           {next !== undefined && transfers.length > 0 && (
-            <Empty>More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</Empty>
+            <p class="empty">More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</p>
           )}
         </>
       )}

@@ -9,7 +9,7 @@ import { clockText, spanText } from '../format/time.ts'
 import { toneOf } from '../format/tone.ts'
 import { Mark, State } from '../parts/mark.tsx'
 import { OrderButtons } from '../parts/order.tsx'
-import { Empty, Section } from '../parts/section.tsx'
+import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 import { Ago, Coins, Detail, Out } from '../parts/values.tsx'
 
@@ -180,7 +180,7 @@ function Transactions({ report: { transactions = [] }, links, chain }: Shown) {
 }
 
 function Orders({ orders = [], timeline }: TransferReport) {
-  if (orders.length === 0) return timeline ? <Empty>No orders yet.</Empty> : null
+  if (orders.length === 0) return timeline ? <p class="empty">No orders yet.</p> : null
   return (
     <>
       <h3>Orders</h3>
