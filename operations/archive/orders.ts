@@ -19,8 +19,6 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
 /** SHA-256 of the line before (first: of `portage:<day>`), so that no change or removal is unseen. */
 type Chained = OrderRecord & { readonly previous: string }
 
-export type OrderExport = Awaited<ReturnType<typeof exportOrders>>
-
 /** Characters, of a subject that strangers can start: twice the longest transaction. */
 const longestOrder = 500_000
 /** Characters. Then only settings, lanes and streams: V8 has no string of 2^29. */

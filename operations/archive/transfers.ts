@@ -19,7 +19,6 @@ const progressName = 'transfers/progress.json'
 const atOnce = 8
 
 export type Freshness = ReturnType<typeof freshnessOf>
-export type ArchivePass = Awaited<ReturnType<typeof archiveTransfers>>
 
 interface PassOptions {
   /** ms since the epoch. Default: an hour before the last pass's end or `ordersThrough`. */
