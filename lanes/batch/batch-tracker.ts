@@ -4,7 +4,6 @@ import type { BatchEnd } from '../../temporal/contracts/batch.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import {
   batchEntries,
-  type BatchEntry,
   batchMembers,
   isMember,
   queryBatch,
@@ -50,7 +49,7 @@ export class BatchTracker {
   readonly #driven = new Map<string, Batch>()
   /** Members of batches of other processes, or of this one before a restart. */
   readonly #known = new LRUCache<string, readonly string[]>({ max: 1_000 })
-  readonly #entries: () => Promise<readonly BatchEntry[]>
+  readonly #entries: () => ReturnType<typeof batchEntries>
 
   constructor(deps: Deps) {
     this.#deps = deps

@@ -7,7 +7,7 @@ import { sharedRead } from '../../runtime/shared-read.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { ifGone, isGone } from '../../temporal/client/connection/errors.ts'
 import { applyToLane, queryLane } from '../../temporal/client/lanes/lanes.ts'
-import { carriedByBatches, type CarriedWorkflows, nonceOfBatchWith } from '../../temporal/client/transfers/batches.ts'
+import { carriedByBatches, nonceOfBatchWith } from '../../temporal/client/transfers/batches.ts'
 import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { randomUUID } from 'node:crypto'
 
@@ -95,7 +95,7 @@ async function apply(client: TemporalClient, lane: LaneId, config: LaneConfig | 
 
 interface LedgerReading {
   readonly state: LaneState
-  readonly batches: readonly CarriedWorkflows[]
+  readonly batches: Awaited<ReturnType<typeof carriedByBatches>>
 }
 
 async function readLedger(

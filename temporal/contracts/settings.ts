@@ -1,3 +1,4 @@
+import type { Order } from '../../domain/order.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { defineQuery, defineUpdate } from '@temporalio/workflow'
 
@@ -9,9 +10,7 @@ export interface SettingsInput {
   updatesPerRun?: number
 }
 
-export interface SettingsRequest {
-  by: string
-  reason: string
+export interface SettingsRequest extends Order {
   orders: SettingsOrder[]
 }
 

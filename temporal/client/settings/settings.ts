@@ -40,7 +40,12 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
   // A terminated run still answers, so that its halts stay.
   const before = await readSettings(client)
-  assertWellFormed(request)
+  try {
+    // Refused here, a request does not start the workflow.
+    assertSettingsOrders(request)
+  } catch (error) {
+    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
+  }
   assertKnownNames(request.orders, known, before)
   const orders = { ...request, by: request.by.trim(), reason: redactText(request.reason.trim()) }
   const target = {
@@ -52,15 +57,6 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   const after = await sendOrder(client, () => updateOrStart(client, changeSettingsUpdate, [orders], target), codes)
   if (after.version > before.version) await wakeAfterOrders(client, request.orders)
   return { before, after }
-}
-
-/** Refused here, a request does not start the workflow. */
-function assertWellFormed(request: SettingsRequest): void {
-  try {
-    assertSettingsOrders(request)
-  } catch (error) {
-    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
-  }
 }
 
 /** Without it transfers go on within a minute (a halt) or half an hour (a ceiling). Never throws. */

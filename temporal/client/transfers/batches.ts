@@ -16,12 +16,6 @@ import { listLaneWorkflows, queryLane, readLane } from '../lanes/lanes.ts'
 import { unreadableCode } from '../visibility/memos.ts'
 import { queryOrWake } from '../calls/workflow-calls.ts'
 
-/** Its nonce is not final. `id`: of its workflow. */
-export interface BatchEntry {
-  readonly id: string
-  readonly nonce: number
-}
-
 export async function startBatch(client: TemporalClient, id: string, input: BatchInput): Promise<void> {
   await client.workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
     workflowId: id,
@@ -46,8 +40,8 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** The lowest nonce first. Throws an error of `isGone` without a ledger. */
-export async function batchEntries(client: TemporalClient, lane: LaneId): Promise<BatchEntry[]> {
+/** With nonces that are not final, the lowest first. `id`: of the workflow. Throws as `isGone` without a ledger. */
+export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
     owner?.intentId.startsWith(batchPrefix(lane)) ? [{ id: workflowOf(owner.intentId), nonce }] : [],
@@ -79,21 +73,12 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-export interface CarriedWorkflows {
-  readonly nonce: number
-  readonly workflows: ReadonlySet<string>
-}
-
 /** Batches with nonces that are not final. `known`: cache of their members, which never change. */
-export async function carriedByBatches(
-  client: TemporalClient,
-  lane: LaneId,
-  known = new Map<string, ReadonlySet<string>>(),
-): Promise<CarriedWorkflows[]> {
+export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))
   for (const id of known.keys()) if (!present.has(id)) known.delete(id)
-  const carried: CarriedWorkflows[] = []
+  const carried: { nonce: number; workflows: ReadonlySet<string> }[] = []
   for (const { id, nonce } of entries) {
     const status = known.has(id) ? undefined : await queryBatch(client, id).catch(ifGone(undefined))
     const workflows = known.get(id) ?? (status && new Set(status.members.map(workflowOf)))

@@ -43,26 +43,18 @@ export async function orderTransfer(client: TemporalClient, transfer: Orderable,
   return kind === 'retry' ? 'woken' : 'asked'
 }
 
-export interface Selection {
-  readonly transfers: readonly TransferRow[]
-  /** Order these first, and select again. */
-  readonly more: boolean
-}
+export type Selection = Awaited<ReturnType<typeof selectTransfers>>
 
 /** A server takes some hundred signals per second. */
 const atOnce = 8
 
 /** Only those on which the order has an effect. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
-export async function selectTransfers(
-  client: TemporalClient,
-  kind: TransferOrder,
-  filter: TransferFilter,
-  most: number,
-): Promise<Selection> {
+export async function selectTransfers(client: TemporalClient, kind: TransferOrder, filter: TransferFilter, most: number) {
   const namesClosed = filter.execution !== undefined || (filter.states ?? []).some(isOutcome)
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
   const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
   const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
+  // If there are more: order these first, and select again.
   return { transfers: found.slice(0, most), more: found.length > most }
 }
 
