@@ -1,5 +1,5 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import type { FeeRule } from '../domain/fees/policy.ts'
+import type { FeeRule } from '../domain/fees/fees.ts'
 import { laneId, type LaneId } from '../domain/lane/lane.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'

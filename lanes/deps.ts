@@ -1,6 +1,6 @@
 import type { Chain } from '../chains/port.ts'
 import type { Signer } from '../chains/signing-port.ts'
-import type { FeePolicyResolver } from '../domain/fees/policy.ts'
+import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Attempt, Intent, LaneConfig, Owner } from '../domain/lane/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LedgerClient } from './ledger/ledger-client.ts'

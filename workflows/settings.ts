@@ -1,6 +1,5 @@
-import { applySettingsOrders } from '../domain/settings/reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../domain/settings/request.ts'
-import { noSettings, type Settings } from '../domain/settings/settings.ts'
+import { applySettingsOrders, noSettings, type Settings } from '../domain/settings/settings.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/text/web-ui-text.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../temporal/contracts/settings.ts'
 import { entityWorkflow } from './entity-workflow.ts'

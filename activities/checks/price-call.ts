@@ -1,6 +1,5 @@
 import type { Chain, Revert } from '../../chains/port.ts'
-import { selectorOf, type FeePolicyResolver } from '../../domain/fees/policy.ts'
-import { costNow, firstOffer, type Offer } from '../../domain/fees/fees.ts'
+import { selectorOf, type FeePolicyResolver, costNow, firstOffer, type Offer } from '../../domain/fees/fees.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 /** Gas limit over the estimate, unless a policy sets it. */

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
+import type { FeePolicyResolver } from '../../domain/fees/fees.ts'
 import { workflowOf, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'

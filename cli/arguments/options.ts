@@ -7,7 +7,7 @@ import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
 import type { CliContext } from '../context.ts'
-import type { FeeScope } from '../../domain/fees/policy.ts'
+import type { FeeScope } from '../../domain/fees/fees.ts'
 
 /** The author of an order is in the access token. */
 export type Reasoned = Pick<Order, 'reason'>

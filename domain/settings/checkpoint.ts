@@ -1,7 +1,6 @@
 import { type Check, fields, listOf, rule, text, time, whole } from '../field-checks.ts'
-import { applySettingsOrders, type SettingsOrders } from './reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
-import { type Halt, noSettings, type Settings } from './settings.ts'
+import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
 /** The settings as kept outside Temporal, so that halts, the deny-list and revoked tokens survive a wipe. */
 export interface SettingsCheckpoint {

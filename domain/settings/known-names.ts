@@ -1,8 +1,7 @@
 import { RelayerError } from '../catalogue/errors.ts'
-import type { FeeScope } from '../fees/policy.ts'
+import type { FeeScope } from '../fees/fees.ts'
 import { type ChainName, numberOfUnconfigured } from '../transfer/transfer.ts'
-import { applySettingsOrders } from './reducer.ts'
-import type { Settings, SettingsOrder, HaltScope } from './settings.ts'
+import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope } from './settings.ts'
 
 /** The names of the config that an order may use. */
 export interface KnownNames {

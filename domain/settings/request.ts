@@ -1,8 +1,7 @@
-import type { FeePolicy, FeeScope } from '../fees/policy.ts'
+import type { FeePolicy, FeeScope } from '../fees/fees.ts'
 import { accessLevels, type Principal } from '../access.ts'
 import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
-import type { SettingsOrders } from './reducer.ts'
-import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
+import type { SettingsOrders, HaltScope, Settings, SettingsOrder } from './settings.ts'
 
 /** Refuses malformed orders and secrets. Throws Error that names the field and never its value. */
 export function assertSettingsOrders(request: SettingsOrders): void {

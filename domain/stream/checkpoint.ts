@@ -1,5 +1,5 @@
 import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../field-checks.ts'
-import { trusted } from './backfill.ts'
+import { trusted } from './source.ts'
 import { hash, u64, words } from './request.ts'
 import { clip, limits } from './gaps.ts'
 import { initialStream, completedHeight, completedNumber } from './reducer.ts'

@@ -1,11 +1,10 @@
 import { orderOf } from '../order.ts'
-import { backfill, backfilled, trust } from './backfill.ts'
 import { compare, heightBelow, clip, gapSize, limits } from './gaps.ts'
 import { countNumbers } from './intervals.ts'
 import { done, room, type StreamStep } from './numbers.ts'
-import { isStreamOrder, noted } from './orders.ts'
+import { isStreamOrder, noted } from './request.ts'
 import { lowestOutside, countOutside, isCrowded } from './outside-window.ts'
-import { audited, classified, reread, scanned, seen } from './source.ts'
+import { backfill, backfilled, trust, audited, classified, reread, scanned, seen } from './source.ts'
 import type {
   StreamState,
   StreamView,

@@ -1,6 +1,7 @@
+import { orderFacts, orderOf, withOrder } from '../order.ts'
+import { clip } from './gaps.ts'
 import { type Check, pattern, rule, text, fields, listOf, oneOf, optional, byKind, whole } from '../field-checks.ts'
-import { isStreamOrder } from './orders.ts'
-import type { RequestOf, StreamRequest, StreamUpdate } from './stream.ts'
+import type { RequestOf, StreamRequest, StreamState, StreamUpdate } from './stream.ts'
 
 const highest = 2n ** 64n - 1n
 
@@ -93,4 +94,33 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
     const isWithin = height !== undefined && height >= one.from && height <= one.to
     if (!isWithin) throw new Error(`${path}.numbers[${index}][1]: outside of the blocks read`)
   }
+}
+
+type OrderKind = 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume'
+type Facts = Readonly<Record<string, string | number | undefined>>
+
+/** Requests that are orders: of operators, or of the stream's agents. The other requests report findings. */
+export type StreamOrder = RequestOf<OrderKind>
+
+/** The fields that the record of an order keeps. */
+const factsOf: { readonly [Kind in OrderKind]: (order: RequestOf<Kind>) => Facts } = {
+  skip: ({ number }) => ({ number }),
+  unskip: ({ number }) => ({ number }),
+  backfill: ({ from, to }) => ({ from, to }),
+  trust: ({ number, height }) => ({ number, height }),
+  reread: ({ block }) => ({ block: block.height }),
+  setMaxOpen: ({ maxOpen = 'configured' }) => ({ maxOpen }),
+  pause: () => ({}),
+  resume: () => ({}),
+}
+
+export function isStreamOrder(request: StreamRequest): request is StreamOrder {
+  return Object.hasOwn(factsOf, request.kind)
+}
+
+/** Records author and reason, clipped. @param at ms since the epoch by the stream's clock */
+export function noted(state: StreamState, order: StreamOrder, at: number): StreamState {
+  const { by, reason } = orderOf(order, 'update')
+  const facts = (factsOf[order.kind] as (order: StreamOrder) => Facts)(order)
+  return { ...state, orders: withOrder(state.orders, { kind: order.kind, by: clip(by), reason: clip(reason), at, ...orderFacts(facts) }) }
 }

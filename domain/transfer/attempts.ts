@@ -1,12 +1,8 @@
 import type { LaneId } from '../lane/lane.ts'
 
 /** A transaction that a process signed. `outbid`: another of its nonce was mined. `open`: in no block. */
-export interface SignedAttempt {
-  readonly kind: 'call' | 'noop'
+export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFee' | 'tip'> {
   readonly hash: string
-  /** Wei per gas, decimal. */
-  readonly maxFee: string
-  readonly tip: string
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 

@@ -1,7 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gapAt } from '../../domain/stream/gaps.ts'
-import { assertStreamRequest } from '../../domain/stream/request.ts'
-import type { StreamOrder as StreamOrderRequest } from '../../domain/stream/orders.ts'
+import { assertStreamRequest, type StreamOrder as StreamOrderRequest } from '../../domain/stream/request.ts'
 import type { GapState, StreamState, StreamView } from '../../domain/stream/stream.ts'
 import type { Order } from '../../domain/order.ts'
 import { checkedOrder } from '../../temporal/client/calls/workflow-calls.ts'

@@ -1,5 +1,4 @@
-import { type Fees, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
-import { selectorOf } from '../../domain/fees/policy.ts'
+import { selectorOf, type Fees, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
 import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 

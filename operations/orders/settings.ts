@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { namesOf } from '../../config/chains.ts'
 import { feePolicySchema } from '../../config/schema/lane-schema.ts'
-import type { FeePolicy, FeeScope } from '../../domain/fees/policy.ts'
+import type { FeePolicy, FeeScope } from '../../domain/fees/fees.ts'
 import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'

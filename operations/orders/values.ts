@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FeeScope } from '../../domain/fees/policy.ts'
+import type { FeeScope } from '../../domain/fees/fees.ts'
 import { agePattern, parseAge } from '../../domain/text/age.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'

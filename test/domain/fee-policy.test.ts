@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FeePolicy, type FeeRule, type FeeScope, type FeeSubject, resolveFees, selectorOf } from '../../domain/fees/policy.ts'
+import { type FeePolicy, type FeeRule, type FeeScope, type FeeSubject, resolveFees, selectorOf } from '../../domain/fees/fees.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
 const about: Required<FeeSubject> = { chain: 'alpha', transfer: 't:1', lane: 'evm-1:0xaa', contract, selector: '0x12345678', deliveries: 1 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fromSettingsCheckpoint, missingRestrictions } from '../../domain/settings/checkpoint.ts'
-import { applySettingsOrders } from '../../domain/settings/reducer.ts'
-import { noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
+import { applySettingsOrders, noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
 
 const address = `0x${'ab'.repeat(20)}`
 const token = { name: 'ci', level: 'write', jti: 'a-1', kid: 'k'.repeat(43), issuedAt: 1, expiresAt: 9_000_000_000_000 } as const

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { assertKnownNames } from '../../domain/settings/known-names.ts'
-import { denyRuleOf, type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
-import { type SettingsOrders, applySettingsOrders } from '../../domain/settings/reducer.ts'
+import { denyRuleOf, type SettingsOrder, noSettings, type SettingsOrders, applySettingsOrders } from '../../domain/settings/settings.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../../domain/settings/request.ts'
 
 const address = `0x${'ab'.repeat(20)}`

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Settings, type SettingsOrder, denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
+import { type Settings, type SettingsOrder, denyRuleOf, haltOf, noSettings, applySettingsOrders } from '../../domain/settings/settings.ts'
 import { longestTokenMs } from '../../domain/access.ts'
-import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }
 const address = `0x${'Ab'.repeat(20)}`

@@ -8,7 +8,7 @@ import { devnetAccount, freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { type Kms, kmsEnvironment, kmsKeyId, startKms } from '../../lab/devnet/signing/kms.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import type { FeePolicy } from '../../domain/fees/policy.ts'
+import type { FeePolicy } from '../../domain/fees/fees.ts'
 import {
   cancelOperatorTransactionSignal,
   operatorTransactionStatusQuery,

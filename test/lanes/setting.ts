@@ -8,7 +8,7 @@ import { startTemporal, type TemporalOptions, type TemporalServer } from '../../
 import { until } from '../../lab/devnet/until.ts'
 import { type Attempt, type LaneConfig, type LaneState, laneId } from '../../domain/lane/lane.ts'
 import type { LaneAnswer, LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
-import type { FeePolicyResolver } from '../../domain/fees/policy.ts'
+import type { FeePolicyResolver } from '../../domain/fees/fees.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import type { NonceRequest } from '../../lanes/ledger/nonce-requests.ts'
 import { callHash } from '../../lanes/deps.ts'

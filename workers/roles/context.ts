@@ -1,7 +1,7 @@
 import { signedApis } from '../../bridges/registry.ts'
 import { configRules, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { type FeePolicyResolver, resolveFees } from '../../domain/fees/policy.ts'
+import { type FeePolicyResolver, resolveFees } from '../../domain/fees/fees.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { createLossReports, Losses } from '../../activities/checks/losses.ts'

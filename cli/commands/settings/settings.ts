@@ -9,7 +9,7 @@ import { feeLimits, withoutAudit } from '../../../operations/orders/settings.ts'
 import { giveOrder, orderCommands, type OrderOptions, orderText } from '../../orders.ts'
 import { list, type Part, section, type Text, verbatim } from '../../output/output.ts'
 import { configRules } from '../../../config/chains.ts'
-import type { FeePolicy, FeeRule } from '../../../domain/fees/policy.ts'
+import type { FeePolicy, FeeRule } from '../../../domain/fees/fees.ts'
 import { feeScopeText, haltScopeText } from '../../../operations/orders/scope-text.ts'
 
 export const settingsCommand: CommandSpec = {
