@@ -27,8 +27,7 @@ async function sendUntilFinal(
 ): Promise<contract.OperatorTransactionStatus> {
   const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun()) }
   const { lane, intent, by, reason } = input
-  const { orderedAt } = progress
-  const { cancelledBy: before } = progress
+  const { orderedAt, cancelledBy: before } = progress
   let status: contract.OperatorTransactionStatus = {
     ...{ lane, intent, by, reason, orderedAt, state: 'waiting', detail: 'not sent yet' },
     ...(before && { cancelledBy: before }),
@@ -73,21 +72,12 @@ function send(
   { lane, intent, by, reason }: contract.OperatorTransactionInput,
   progress: contract.OperatorTransactionProgress,
 ): Promise<LaneStepResult> {
-  const { workflowId: owner } = workflowInfo()
   const { round, held, earlier, cancelledBy, orderedAt } = progress
+  const intentId = intentIdOf(workflowInfo().workflowId, round)
   // Nothing is paid twice: follow the held nonce, or end as `lost` if the chain does not show its fate.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
-  const call = {
-    lane,
-    intentId: intentIdOf(owner, round),
-    intent,
-    lookUpOnly,
-    held,
-    earlier,
-    orderedAt,
-    cancel: cancelledBy !== undefined,
-  }
+  const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, cancel: cancelledBy !== undefined }
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 

@@ -1,7 +1,7 @@
 import { assertSettingsFit, assertSettingsOrders } from '../domain/settings/request.ts'
-import { applySettingsOrders, noSettings, type Settings } from '../domain/settings/settings.ts'
+import { applySettingsOrders, noSettings, type Settings, type SettingsOrders } from '../domain/settings/settings.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/text/web-ui-text.ts'
-import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../temporal/contracts/settings.ts'
+import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temporal/contracts/settings.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
@@ -11,12 +11,12 @@ const updatesPerRun = 100
 /** Operators' changes: one workflow per namespace, the only writer. Decides in domain/settings/. */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
-  const apply = (request: SettingsRequest): Settings => {
+  const apply = (request: SettingsOrders): Settings => {
     now = applySettingsOrders(now, request, Date.now())
     setCurrentDetails(details(now))
     return now
   }
-  const refuse = (request: SettingsRequest) => {
+  const refuse = (request: SettingsOrders) => {
     assertSettingsOrders(request)
     assertSettingsFit(applySettingsOrders(now, request, Date.now()))
   }

@@ -5,7 +5,7 @@ import { wrapProse } from '../output/layout.ts'
 import type { CommandSpec } from '../command.ts'
 import { ageText } from '../../domain/text/age.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
-import { shortTransfer } from '../../domain/text/short-id.ts'
+import { lastPart } from '../../domain/text/short-id.ts'
 import { type Part, type Shortened, table, type Text, verbatim } from '../output/output.ts'
 
 export const stuckCommand: CommandSpec = {
@@ -61,7 +61,7 @@ function detail({ code, what, where, examples, next }: Cause, index: number): Pa
 
 /** Only ids of transfers are shortened. */
 function shortId(id: string): string {
-  return transferId.test(id) ? shortTransfer(id) : id
+  return transferId.test(id) ? lastPart(id) : id
 }
 
 function placeCell({ kind, id }: Cause['where']): Shortened {

@@ -5,7 +5,7 @@ import type { TransferTransaction } from '../../domain/transfer/attempts.ts'
 import type { TransferRow } from '../../temporal/client/transfers/transfer-list.ts'
 import type { TransferReport } from '../../temporal/client/transfers/transfers.ts'
 import { agoText } from '../../domain/text/age.ts'
-import { shortHexIn, shortTransfer } from '../../domain/text/short-id.ts'
+import { shortHexIn, lastPart } from '../../domain/text/short-id.ts'
 import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
 export function rowsText(rows: readonly TransferRow[]): Part {
@@ -15,7 +15,7 @@ export function rowsText(rows: readonly TransferRow[]): Part {
     route: `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
     code,
     transaction: txHash,
-    id: { full: id, short: shortTransfer(id) },
+    id: { full: id, short: lastPart(id) },
   }))
   return list('no transfers', cells, { wide: ['transaction'] })
 }

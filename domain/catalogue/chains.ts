@@ -36,8 +36,7 @@ export const chainRows = {
     ]),
   },
   FINALITY_STALLED: {
-    title: 'The chain makes blocks, and none becomes final.',
-    remedy: 'Compare with a block explorer, and wait.',
+    ...row('The chain makes blocks, and none becomes final.', 'Compare with a block explorer, and wait.'),
     ...cause(
       'chain',
       'Deliveries are sent and stay `included`. Streams of that source wait.',
@@ -46,18 +45,15 @@ export const chainRows = {
     ),
   },
   CHAIN_WITHOUT_WORKER: {
-    title: 'No process serves the transfers to this chain.',
-    remedy: 'Start a process with the role chain for it.',
+    ...row('No process serves the transfers to this chain.', 'Start a process with the role chain for it.'),
     ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>']),
   },
   NODE_WRONG_NETWORK: {
-    title: 'A node serves another network than the config says.',
-    remedy: 'Correct its URL in the config.',
+    ...row('A node serves another network than the config says.', 'Correct its URL in the config.'),
     ...cause('node', 'Portage does not use the node.', [disable]),
   },
   NODE_DOWN: {
-    title: 'A node does not answer; others of its chain do.',
-    remedy: 'Repair the node, or disable it.',
+    ...row('A node does not answer; others of its chain do.', 'Repair the node, or disable it.'),
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable]),
   },
   NODE_LAGS: {

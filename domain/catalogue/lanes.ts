@@ -5,8 +5,7 @@ const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLa
 /** Lanes, their nonces, keys and limits. */
 export const laneRows = {
   LANE_WITHOUT_WORKER: {
-    title: 'No process with the key of this lane is running.',
-    remedy: 'Start a process with the key.',
+    ...row('No process with the key of this lane is running.', 'Start a process with the key.'),
     ...cause(
       'lane',
       `${does.otherLanes} Those with a nonce may leave after \`transfers.abandonAfterMinutes\`.`,
@@ -44,8 +43,7 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [showLane, activate]),
   },
   LANE_WINDOW_ZERO: {
-    title: 'The window of the lane is 0: it gives no nonces.',
-    remedy: 'Set a window above 0.',
+    ...row('The window of the lane is 0: it gives no nonces.', 'Set a window above 0.'),
     ...cause('lane', does.otherLanes, [`portage lane set-window <lane> <number> ${reason}`]),
   },
   FEE_LIMIT_REACHED: {

@@ -22,8 +22,7 @@ export const streamRows = {
     ...cause('intake', 'The stream reads the blocks again, and starts nothing that the source does not have.', [showStream, audit]),
   },
   STREAM_PAUSED: {
-    title: 'The stream is paused: its cursor does not move.',
-    remedy: 'Resume it once the reason for the pause is gone.',
+    ...row('The stream is paused: its cursor does not move.', 'Resume it once the reason for the pause is gone.'),
     ...cause('intake', 'Transfers that are open go on.', [`portage stream resume <stream> ${reason}`]),
   },
   STREAM_FULL: {
@@ -77,13 +76,11 @@ export const streamRows = {
     ...cause('intake', 'Portage asks for them ever more rarely.', [showStream, audit, `portage stream skip <stream> <number> ${reason}`]),
   },
   GAP_HELD: {
-    title: "Wormhole's Governor holds messages back.",
-    remedy: 'Wait.',
+    ...row("Wormhole's Governor holds messages back.", 'Wait.'),
     ...cause('intake', 'Portage asks for them again, at every audit at least.', [showStream]),
   },
   GAP_NOT_FINAL: {
-    title: 'These messages are not final at the source yet, although later ones came.',
-    remedy: 'Wait.',
+    ...row('These messages are not final at the source yet, although later ones came.', 'Wait.'),
     ...cause('intake', 'Portage asks for them again, at every audit at least.', [showStream]),
   },
   STREAM_AUDIT_UNENDED: retry(

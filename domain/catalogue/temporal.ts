@@ -14,8 +14,7 @@ export const temporalRows = {
     ),
   },
   LEDGER_WITHOUT_WORKER: {
-    title: 'No process with the role ledger answers.',
-    remedy: 'Start a process with the role ledger.',
+    ...row('No process with the role ledger answers.', 'Start a process with the role ledger.'),
     ...cause(
       'everything',
       does.keeps,

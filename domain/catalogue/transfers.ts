@@ -104,8 +104,7 @@ export const transferRows = {
   }),
   DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   TRANSFERS_SLOW: {
-    title: 'Transfers are in one state for longer than it usually takes.',
-    remedy: 'portage transfer show <id> shows the state and every attempt.',
+    ...row('Transfers are in one state for longer than it usually takes.', 'portage transfer show <id> shows the state and every attempt.'),
     ...cause('unexplained', 'Portage keeps trying.', [show, doctor]),
   },
   TRANSFERS_PARKED: {
@@ -118,8 +117,7 @@ export const transferRows = {
     ]),
   },
   TRANSFERS_WAIT: {
-    title: 'Transfers wait for something that passes.',
-    remedy: 'Look up the code of the transfer in docs/reference/errors.md.',
+    ...row('Transfers wait for something that passes.', 'Look up the code of the transfer in docs/reference/errors.md.'),
     ...cause('unexplained', does.rechecks, [show]),
   },
   TRANSFER_REOPENED: row(

@@ -83,13 +83,7 @@ export type LaneAnswer =
   | { readonly kind: 'done' }
 
 /** The ledger as a process last knew it. It shows a reset or restored ledger what is missing. */
-export interface KnownLedger {
-  readonly era: number
-  /** Number of grants. It never falls, unlike `next`, which falls when nonces are returned. */
-  readonly granted: number
-  readonly next: number
-  readonly finalized: number
-}
+export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized'>
 
 export interface ApplyRequest {
   readonly observe?: Observation
@@ -101,10 +95,8 @@ export interface ApplyRequest {
 }
 
 /** A nonce that a process must fill with a no-op. Repeated until it is in a block. */
-export interface FillOrder {
-  readonly nonce: number
+export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  readonly attempts: readonly ledger.Attempt[]
   /** Hash of the replaced call: if it is mined, the nonce was not used externally. Absent: unknown. */
   readonly callHash?: string
 }
@@ -123,26 +115,21 @@ export interface ApplyResponse {
 }
 
 /** The state of the ledger, for processes. */
-export interface LaneView {
-  readonly synced: boolean
-  readonly next: number
-  readonly latest: number
-  readonly finalized: number
+export interface LaneView
+  extends
+    Pick<ledger.LaneState, 'synced' | 'next' | 'era' | 'republish' | 'forgotten'>,
+    Pick<ledger.Observed, 'latest' | 'finalized' | 'final'>,
+    Pick<ledger.LaneCounts, 'external'> {
   readonly height?: number
   readonly window: number
   readonly inFlight: number
-  readonly republish?: ledger.Republish
   readonly closed?: Closed
-  readonly final?: ledger.FinalBlock
-  /** Nonces that a transaction from outside Portage used. */
-  readonly external: number
-  readonly era: number
   readonly kept: number
   readonly keptLimit: number
+  /** Number of grants. It never falls, unlike `next`, which falls when nonces are returned. */
   readonly granted: number
   /** Run id of this answer. A request for another run, answered after a reset, gets no nonce. Absent in queries. */
   readonly run?: string
-  readonly forgotten?: readonly ledger.ForgottenNonces[]
   /** Height of the newest finality. A final block there with a lower nonce is of a chain that lost final blocks. */
   readonly finalizedAt?: number
 }

@@ -24,12 +24,7 @@ export interface UnsentNotification {
   readonly why: string
 }
 
-export interface FailureState {
-  readonly since: number
-  readonly tries: number
-  readonly nextAt: number
-  readonly why: string
-}
+type FailureState = Omit<UnsentNotification, 'notification'> & { readonly since: number }
 
 /** `gone`: it answered 410. `ordered`: an operator disabled it. */
 export type DisabledReceiver = { readonly at: number } & (

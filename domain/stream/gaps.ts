@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../text/web-ui-text.ts'
 import { type IntervalSet, missingBetween } from './intervals.ts'
 import { bringBack } from './outside-window.ts'
 import type { Gap, StreamState } from './stream.ts'
@@ -89,7 +90,7 @@ export function clip(text: string): string {
   for (const sign of text) {
     const code = sign.codePointAt(0) ?? 0
     const safe = code < 0x20 || (code >= 0xd800 && code <= 0xdfff) ? ' ' : sign
-    bytes += code < 0x80 ? (code === 0x22 || code === 0x5c ? 2 : 1) : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+    bytes += code === 0x22 || code === 0x5c ? 2 : utf8Bytes(sign)
     if (bytes > limits.text) break
     kept += safe
   }

@@ -37,18 +37,14 @@ export interface StreamState {
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
   /** A refused watermark from elsewhere, above the known numbers. It stays until an acceptable one is given. */
   readonly distrusted?: Distrusted
-  readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
+  readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
   /** Author and time of the order of `maxOpen`. Absent: it is the config's. */
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
   /** Messages that the spy should have sent and other servers had, since its last message. Absent: none. */
-  readonly missedBySpy?: {
-    readonly from: string
-    readonly to: string
-    readonly since: number
-  }
+  readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   /** Time of the last update. Absent: none yet. */
   readonly updatedAt?: number
 }
@@ -173,25 +169,15 @@ export type StreamRequest =
   /** The source's highest number is `upTo` at the final block `height`. `present`: numbers in its table. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   /** The reason for the gaps in `from` … `to`. `code` and `chain` only with `unstarted`. */
-  | {
+  | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {
       readonly kind: 'classified'
-      readonly from: string
-      readonly to: string
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
-      readonly code?: string
-      readonly chain?: string
-    }
+    })
   /** Completed in final blocks `from` … `to` of the target, by any account. Known ids were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows them. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
-  | {
-      readonly kind: 'closed'
-      readonly number: string
-      readonly outcome: Exclude<Closing, 'skipped'>
-      readonly by?: string
-      readonly reason: string
-    }
+  | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
   /** `waits`: not parked, but it has waited for long for something of its own, and leaves its room to others. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
@@ -231,12 +217,11 @@ export interface StreamResponse {
 }
 
 /** A few hundred bytes that come with every answer. The lists are in the state, for a query. */
-export interface StreamView {
+export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
   /** First block of the next `scanned`. Absent: any (BOOTSTRAP: the head; earlier ones are backfilled). */
   readonly nextHeight?: number
   readonly parentHash?: string
-  readonly next: string
   /** MIP-61's completed_nonce_height and completed_block_height. Absent: none yet. */
   readonly completedNumber?: string
   readonly completedHeight?: number
@@ -249,14 +234,9 @@ export interface StreamView {
   readonly toVerify: number
   readonly room: number
   /** `ordered`: by an operator, whose order outranks the config. */
-  readonly maxOpen: {
-    readonly most: number
-    readonly configured: number
-    readonly ordered?: { readonly by: string; readonly at: number }
-  }
+  readonly maxOpen: { readonly most: number; readonly configured: number } & Pick<StreamState, 'ordered'>
   /** No room, or paused: the cursor waits. */
   readonly full: boolean
-  readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
   /** Numbers in gaps by state, and since when the oldest gap is known. */
   readonly gaps: Readonly<Partial<Record<GapState, string>>>
   readonly oldestGapAt?: number
@@ -264,9 +244,6 @@ export interface StreamView {
   readonly backfill: { readonly left: number; readonly ordered: number }
   readonly targetHeight?: number
   readonly alarms: readonly StreamAlarm[]
-  readonly counts: Readonly<Record<StreamCount, number>>
-  /** Time of the last update, ms since the epoch. Absent: none yet. */
-  readonly updatedAt?: number
 }
 
 /** distrusted: a watermark from elsewhere is too high. crowded: half of the room outside the window is taken. */

@@ -32,7 +32,7 @@ export function shortHexIn(text: string): string {
   return text.replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, shortAddress)
 }
 
-/** The part after the last `:`: the random or unique end of a workflow's id. */
+/** The part after the last `:`: the random or unique end of a workflow's id, for a transfer 64 bits of its digest. */
 export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf(':') + 1)
 }
@@ -59,9 +59,4 @@ const fewestLeft = 8
 
 export function isShort(text: string): boolean {
   return /…|\.{3}/.test(text) && text.replaceAll(/…|\.{3}/g, '').length >= fewestLeft
-}
-
-/** The end of a transfer's id: the first 64 bits of its digest, `6d1b4c0c5f0a3e21`. */
-export function shortTransfer(id: string): string {
-  return lastPart(id)
 }

@@ -13,6 +13,7 @@ import {
 
 const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
+const cancellationType = ActivityCancellationType.TRY_CANCEL
 
 /** A local activity costs no round trip to the server. If it fails, each step is durable. */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
@@ -28,19 +29,15 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
 
 /** On the lane's queue. A cancel abandons the task at once: the withdrawn intent gets no nonce. */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
-  const cancellationType = ActivityCancellationType.TRY_CANCEL
-  const options = { ...broadcastPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}`) }
-  return proxyActivities<contract.LaneSteps>({ ...options, taskQueue: laneQueue(input.lane) }).broadcast(input)
+  const summary = summaryText(`broadcast ${label} by ${input.lane}`)
+  const options = { ...broadcastPolicy(), cancellationType, summary, taskQueue: laneQueue(input.lane) }
+  return proxyActivities<contract.LaneSteps>(options).broadcast(input)
 }
 
 /** In the process of this workflow, tried once. */
-export function broadcastLocally(
-  input: contract.BroadcastInput,
-  label: string,
-): ReturnType<contract.LocalBroadcastSteps['broadcastLocally']> {
-  const cancellationType = ActivityCancellationType.TRY_CANCEL
-  const options = { ...localBroadcastPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}, locally`) }
-  return proxyActivities<contract.LocalBroadcastSteps>(options).broadcastLocally(input)
+export function broadcastLocally(input: contract.BroadcastInput, label: string) {
+  const summary = summaryText(`broadcast ${label} by ${input.lane}, locally`)
+  return proxyActivities<contract.LocalBroadcastSteps>({ ...localBroadcastPolicy(), cancellationType, summary }).broadcastLocally(input)
 }
 
 /** Step 5, as a local activity first. */

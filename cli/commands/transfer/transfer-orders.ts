@@ -18,7 +18,7 @@ import { facts, type Outcome, section } from '../../output/output.ts'
 import type { CliContext } from '../../context.ts'
 import { invalid, numberWithin, type Reasoned, withReason } from '../../arguments/options.ts'
 import { filterOf, type FilterOptions, findTransfer, selectionOf, transferForms, withFilter } from '../../arguments/subjects.ts'
-import { shortTransfer } from '../../../domain/text/short-id.ts'
+import { lastPart } from '../../../domain/text/short-id.ts'
 import type { TransferSelection } from '../../../operations/orders/transfer-filter.ts'
 import { orderText } from '../../orders.ts'
 import { rowsText } from '../../output/transfer-text.ts'
@@ -89,7 +89,7 @@ async function orderMany({ kind, call, client, config, allow, selection }: Setti
     json: { dryRun: false, matched: transfers.length, more, results: results.map(toJson) },
     text: [
       ...section(failed, ({ id, error: { code, message } }) => ({
-        transfer: { full: id, short: shortTransfer(id) },
+        transfer: { full: id, short: lastPart(id) },
         refused: `${code}: ${message}`,
       })),
       `${results.length - failed.length} of ${transfers.length} accepted the order to ${kind}${rest}.`,

@@ -1,6 +1,6 @@
 import { type Entry, type LaneConfig, type LaneState, newLane, type PauseReason } from '../lane.ts'
 import type { LaneOrder, LaneRequest } from '../messages.ts'
-import { orderFacts, type GivenOrder, orderOf, withOrder } from '../../order.ts'
+import { orderFacts, orderOf, withOrder } from '../../order.ts'
 import { done, put, refuse, without, type Step, reviewFunds } from '../entries.ts'
 import { fill } from './grant.ts'
 
@@ -11,24 +11,22 @@ export function obey(state: LaneState, order: LaneOrder | Fill, now: number): St
   const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
   // Reports of processes are no orders.
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
-  return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, recordOf(order, now)) } }
+  const record = { kind: order.kind, ...orderOf(order, 'update'), at: now, ...orderFacts(factsOf(order)) }
+  return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, record) } }
 }
 
-function recordOf(order: Exclude<LaneOrder, { kind: 'configure' | 'replaced' }> | Fill, at: number): GivenOrder {
-  const { kind } = order
-  const { by, reason } = orderOf(order, 'update')
-  switch (kind) {
+function factsOf(order: LaneOrder | Fill): Parameters<typeof orderFacts>[0] {
+  switch (order.kind) {
     case 'fill':
     case 'cancelNonce':
-      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce }) }
-    case 'replace':
-      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce, maxFee: order.maxFee, tip: order.tip }) }
     case 'republish':
-      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce }) }
+      return { nonce: order.nonce }
+    case 'replace':
+      return { nonce: order.nonce, maxFee: order.maxFee, tip: order.tip }
     case 'setWindow':
-      return { kind, by, reason, at, ...orderFacts({ window: order.window }) }
+      return { window: order.window }
     default:
-      return { kind, by, reason, at }
+      return {}
   }
 }
 
