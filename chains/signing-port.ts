@@ -29,7 +29,7 @@ export interface SigningLimits {
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /** Cost of all nonces, each by its dearest attempt. Coins that are paid are added up apart from it, with the same limits. */
+  /** Cost of all nonces, each by its dearest attempt. Paid coins are counted separately, with the same limits. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
   /** Coins of one payment. */
@@ -54,7 +54,7 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
-  /** Coins may go to `otherLanes`. Who steals one key and reaches Temporal then gets the coins of all, as far as limits allow. */
+  /** Coins may go to `otherLanes`. A thief of one key who reaches Temporal then gets the coins of all, within limits. */
   readonly topUps: boolean
   /** Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]

@@ -1,15 +1,9 @@
 import { id as topicOf } from 'ethers'
-import type { BlockRef, Log } from '../../chains/port.ts'
+import type { Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type DeliveryLog, type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../port.ts'
 import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
-
-export interface TransferEvent {
-  readonly transfer: NativeTransfer
-  readonly block: BlockRef
-  readonly txHash: string
-}
 
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
@@ -17,7 +11,7 @@ export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,a
 /** Transfers by block. Throws as `readLogs`, and NATIVE_ID_MISMATCH (one node's word below `agreed`). */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
-  return logs.map((log): TransferEvent => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
+  return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
 /** A malformed or contradictory log does not count: a node invented it. */

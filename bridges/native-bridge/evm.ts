@@ -47,7 +47,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
         await verify(decodeBase64(transfer.message))
         checkAmount(decoded)
       }, refusals),
-    delivered: createDelivered(chain, decode),
+    delivered: async (transfer, at) => isDelivered(chain, decode(transfer), at),
     revertsOnceDelivered: () => true,
     async findDelivery(transfer) {
       const { message, route } = decode(transfer)
@@ -91,9 +91,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
 const selectors = ['completeBridgeTransfer', 'batchCompleteBridgeTransfer'].map((name) => nativeBridgeAbi.getFunction(name)?.selector ?? '')
 
 /** A route that ends at this chain. */
-interface ServedRoute extends ReadableRoute {
-  readonly inbound: Inbound
-}
+type ServedRoute = ReadableRoute & { readonly inbound: Inbound }
 
 interface DecodedTransfer {
   readonly message: NativeMessage
@@ -141,15 +139,12 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
 /** See `Endpoint.delivered`. Confirms an id completed under another nonce. Throws as `isCompleted`, NODES_DISAGREE. */
-function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
-  return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
-    const { message, route } = decode(transfer)
-    const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
-    const first = await nonceAt(at)
-    const quorum = quorumOf[at]
-    const isDoubtful = first !== 0n && first !== message.nonce && quorum
-    return isCompleted(chain.name, message, isDoubtful ? await nonceAt(quorum) : first)
-  }
+async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
+  const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
+  const first = await nonceAt(at)
+  const quorum = quorumOf[at]
+  const isDoubtful = first !== 0n && first !== message.nonce && quorum
+  return isCompleted(chain.name, message, isDoubtful ? await nonceAt(quorum) : first)
 }
 
 function createSharedCalls(decode: DecodeTransfer, largest: number): SharedCalls {

@@ -6,7 +6,6 @@ import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
-/** A decoded VAA of the token bridge. */
 export interface TokenBridgeMessage {
   readonly vaa: Vaa
   readonly transfer: TokenTransfer

@@ -6,18 +6,16 @@ import { wormholeTokenBridge } from './message.ts'
 import { type Emitter, type EmitterWithoutNode, publishedIn, type SourceReader } from './published.ts'
 import { tokenBridgeEmitters } from './emitters.ts'
 
+type CountingChain = SourceReader & { readonly networkId: string }
+
 interface SourceOptions {
   readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
   readonly begins: SignedSource['begins']
   readonly maxOpen: number
 }
 
-interface TokenBridgeSourceOptions extends SourceOptions, Emitter {
-  readonly chain: SourceReader & { readonly networkId: string }
-}
-
 /** A token bridge's messages as a numbered source. The core contract's count and logs prove what must exist. */
-export function createTokenBridgeSource(options: TokenBridgeSourceOptions): SignedSource {
+export function createTokenBridgeSource(options: SourceOptions & Emitter & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter } = options
   return {
     // The stream id has the emitter. The core contract counts.

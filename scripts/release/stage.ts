@@ -27,7 +27,7 @@ const { resolve } = createRequire(import.meta.url)
 const installed = ['@temporalio/core-bridge']
 /**
  * Packages with small native parts, shipped unchanged. Of secp256k1 only the running parts: npm would also install
- * `elliptic`, which has an open advisory and which we never load (chains/crypto/secp256k1.ts), and run its install script.
+ * `elliptic`, which has an open advisory and is never loaded (chains/crypto/secp256k1.ts), and run its install script.
  */
 const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },

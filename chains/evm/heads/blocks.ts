@@ -7,7 +7,6 @@ import type { HeaderCheck } from './header-check.ts'
 import { keccak256 } from 'ethers'
 import { list, number, string } from '../rlp.ts'
 
-/** A block with the adapter's own fields. */
 export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** The hash is that of the header by Ethereum's rules. */

@@ -1,7 +1,7 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../../domain/settings/settings.ts'
 import { toNumber } from '../hex.ts'
-import { askMany, createAskOne, type NodeAnswer, type OnAnswer, unavailable } from './ask.ts'
+import { askMany, createAskOne, type OnAnswer, unavailable } from './ask.ts'
 import { comparedHeight, lagOf } from '../../heads.ts'
 import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
 import type { ReadAnswer } from './node-errors.ts'
@@ -76,7 +76,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       return askMany(asked, { method, params, read }, timeoutMs, onAnswer, mostGraceMs, needed)
     },
     /** To every node that takes transactions. Never throws. */
-    sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>): Promise<readonly NodeAnswer<T>[]> {
+    sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>) {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
