@@ -6,13 +6,20 @@ import { streamNames } from '../bridges/registry.ts'
 import { type ResolvedTemporal, resolveTemporal } from '../config/temporal-access.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { withTemporalClient } from '../temporal/client/connection/connect.ts'
-import { assertScope } from '../operations/access/principals.ts'
+import { assertLevel, assertNotRevoked, assertScope } from '../operations/access/principals.ts'
 import type { OrderContext } from '../operations/orders/spec.ts'
-import { assertStillGood, authenticate } from './access.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import type { Outcome } from './output/output.ts'
 import { print } from './output/print.ts'
 import { wrap } from './output/layout.ts'
+import { createKeyRing } from '../operations/access/keys.ts'
+import { orderNamed, orderOf } from '../operations/orders/orders.ts'
+import { verifyToken } from '../operations/access/tokens.ts'
+import { accessSource } from '../config/data-folder.ts'
+import type { Principal } from '../domain/access.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
+import { readSettings } from '../temporal/client/settings/settings.ts'
+import { textOfFile } from './arguments/options.ts'
 
 export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 
@@ -21,7 +28,6 @@ export interface CommandSpec {
   readonly options?: (command: Command) => Command
   /** Shown before the examples. Lines are wrapped, unless they begin with a space. */
   readonly notes?: string
-  /** Whole command lines. */
   readonly examples?: readonly string[]
   readonly commands?: Commands
   /** Absent: a group. Without an outcome everything is printed already. */
@@ -134,4 +140,34 @@ function commandText(line: string): string {
   const fits = (text: string, word: string) => (text.split('\n').at(-1) ?? '').length + 1 + word.length + 2 <= helpWidth
   if (line.split('\n').every((one) => one.length <= helpWidth)) return line
   return words.reduce((text, word) => (fits(text, word) ? `${text} ${word}` : `${text} \\${more}${word}`), first)
+}
+
+/** Of --token-file, else of PORTAGE_TOKEN: a list of processes would show an argument. Throws INPUT_INVALID. */
+export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
+  if (file === undefined) return context.env['PORTAGE_TOKEN']?.trim() || undefined
+  return (await textOfFile(context, file, 'The token file cannot be read.')).trim()
+}
+
+/** The principal of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
+async function authenticate(context: CliContext, globals: GlobalOptions, config: Config, command: string): Promise<Principal> {
+  const order = orderNamed(command)
+  if (!order) throw new Error(`operations/orders has no order ${command}`)
+  const token = await givenToken(context, globals)
+  if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
+  const keys = await createKeyRing(accessSource(config)).keys()
+  if (keys.length === 0)
+    throw new RelayerError('ACCESS_KEYS', { detail: 'This machine has none.', facts: { dataFolder: config.dataFolder } })
+  const principal = await verifyToken(keys, config.temporal.namespace, token)
+  assertLevel(principal, order, orderOf(order).level)
+  return principal
+}
+
+/** Only warns without a worker: a lane must be stoppable. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
+async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
+  try {
+    assertNotRevoked(principal, (await readSettings(client)).tokens)
+  } catch (error) {
+    if (!(error instanceof RelayerError) || error.code !== 'SETTINGS_UNREACHABLE') throw error
+    stderr.write('Whether the token is revoked is not known: no worker serves the settings.\n')
+  }
 }

@@ -7,7 +7,7 @@ import { auditCommand, streamCommand } from './commands/stream/stream.ts'
 import { codecServerCommand } from './commands/codec-server.ts'
 import { completionCommand } from './commands/completion.ts'
 import { configCommand, initCommand } from './commands/init.ts'
-import { deployCommand } from './commands/deploy.ts'
+import { deployCommand, setupCommand } from './commands/temporal.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { feesCommand, settingsCommand } from './commands/settings/settings.ts'
 import { keystoreCommand } from './commands/keystore.ts'
@@ -15,7 +15,6 @@ import { laneCommand } from './commands/lane/lane.ts'
 import { nodeCommand } from './commands/settings/node.ts'
 import { notificationsCommand } from './commands/settings/notifications.ts'
 import { runCommand } from './commands/run.ts'
-import { setupCommand } from './commands/setup.ts'
 import { stuckCommand } from './commands/stuck.ts'
 import { tokenCommand } from './commands/settings/token.ts'
 import { transferCommand } from './commands/transfer/transfer.ts'
@@ -93,8 +92,7 @@ class Program extends Command {
 /** Throws CommanderError instead of ending the process. @param tree of a test */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-  const program = new Program('portage')
-  program
+  const program: Command = new Program('portage')
     .version(version)
     .description('Portage carries cross-chain transfers to their destination and loses none.')
     .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')

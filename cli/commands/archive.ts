@@ -14,10 +14,7 @@ import { widthOf, render } from '../output/layout.ts'
 import { facts } from '../output/output.ts'
 import { print, printError } from '../output/print.ts'
 
-interface RunOptions {
-  readonly since?: number
-  readonly every?: number
-}
+type RunOptions = { readonly since?: number; readonly every?: number }
 
 const hourMs = 3_600_000
 const minuteMs = 60_000

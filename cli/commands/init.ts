@@ -11,12 +11,7 @@ import type { CliContext } from '../context.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
 import { temporalText } from '../doctor/temporal.ts'
 
-interface InitOptions {
-  readonly network?: Network
-  readonly chain?: string[]
-  readonly out: string
-  readonly force?: true
-}
+type InitOptions = { network?: Network; chain?: string[]; out: string; force?: true }
 
 export const initCommand: CommandSpec = {
   description: 'Write a config, with comments, for chains with a Wormhole token bridge: addresses, ids and finality are filled in.',
@@ -69,10 +64,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
   return (await ask(context, options.network)) ?? misuse('no answer')
 }
 
-interface Choice {
-  readonly network: Network
-  readonly chains: readonly KnownChain[]
-}
+type Choice = { readonly network: Network; readonly chains: readonly KnownChain[] }
 
 /** By name, with or without dashes, or Wormhole chain id; each once. A string says why there is none. */
 function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {

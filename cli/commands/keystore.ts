@@ -8,11 +8,7 @@ import { facts, type Outcome } from '../output/output.ts'
 import type { CliContext } from '../context.ts'
 import { invalid, textOfFile, writing } from '../arguments/options.ts'
 
-interface KeystoreOptions {
-  readonly out: string
-  readonly passwordFile?: string
-  readonly passwordVariable: string
-}
+type KeystoreOptions = { readonly out: string; readonly passwordFile?: string; readonly passwordVariable: string }
 
 export const keystoreCommand: CommandSpec = {
   description: 'Encrypted key files (Ethereum keystore, version 3).',

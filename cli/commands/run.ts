@@ -16,14 +16,7 @@ import { type CliContext, withInterrupt } from '../context.ts'
 import { collect, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-interface RunOptions {
-  readonly role: Role
-  readonly chain?: string[]
-  readonly lane?: string[]
-  readonly adminPort?: number
-  readonly logLevel: LogLevel
-  readonly pretty?: true
-}
+type RunOptions = { role: Role; chain?: string[]; lane?: string[]; adminPort?: number; logLevel: LogLevel; pretty?: true }
 
 export const runCommand: CommandSpec = {
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',

@@ -5,7 +5,7 @@ export interface CompletionCommand {
   /** `transfer list`; empty: the program. */
   readonly path: string
   readonly commands: readonly CompletionWord[]
-  readonly options: readonly CompletionOption[]
+  readonly options: readonly ReturnType<typeof toOption>[]
   readonly choices: readonly string[]
   readonly takesFile: boolean
 }
@@ -13,11 +13,6 @@ export interface CompletionCommand {
 interface CompletionWord {
   readonly name: string
   readonly description: string
-}
-
-interface CompletionOption extends CompletionWord {
-  /** Absent: the option takes no value. */
-  readonly value?: { readonly choices: readonly string[]; readonly isFile: boolean }
 }
 
 /** The options of the program are repeated for each command. */
@@ -36,7 +31,8 @@ export function completionTree(program: Command): CompletionCommand[] {
   return walk(program, [])
 }
 
-function toOption(option: Option): CompletionOption {
+/** Without a value the option takes none. */
+function toOption(option: Option): CompletionWord & { readonly value?: { readonly choices: readonly string[]; readonly isFile: boolean } } {
   const { long, description, argChoices: choices = [], required, optional } = option
   const value = required || optional ? { choices, isFile: isFile(option) } : undefined
   return { name: long ?? option.flags, description: firstSentence(description), ...(value && { value }) }

@@ -145,13 +145,11 @@ export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
   fieldOf: (what) => what,
 }
 
-/** `0x` and 8 digits. */
-const selectorLength = 10
-
 /** Signed for operators without a proof. Undefined: none. */
 export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
   const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
-  const open = calls.filter(({ start }) => start.length === selectorLength)
+  // Only a selector: `0x` and 8 digits.
+  const open = calls.filter(({ start }) => start.length === 10)
   if (calls.length === 0) return undefined
   if (open.length === 0) return `${calls.length}, each with its first arguments`
   const named = open.map(({ contract, start }) => `${start} of ${contract}`).join(', ')

@@ -15,13 +15,8 @@ export interface Check {
 
 export type Finding = string | { readonly status: 'warn' | 'fail'; readonly detail: string; readonly remedy: string }
 
-export function fail(detail: string, remedy: string): Finding {
-  return { status: 'fail', detail, remedy }
-}
-
-export function warn(detail: string, remedy: string): Finding {
-  return { status: 'warn', detail, remedy }
-}
+export const fail = (detail: string, remedy: string): Finding => ({ status: 'fail', detail, remedy })
+export const warn = (detail: string, remedy: string): Finding => ({ status: 'warn', detail, remedy })
 
 export const checkTimeoutMs = 10_000
 

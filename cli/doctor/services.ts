@@ -27,10 +27,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
 }
 
 /** Without both, every transfer is declined (FEE_NOT_CONFIGURED). */
-function feesFinding(
-  chain: string,
-  { minimumFees, freeRoutes }: Pick<NonNullable<Config['bridges']['wormhole-token-bridge']>, 'minimumFees' | 'freeRoutes'>,
-): Finding {
+function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)
   if (tokens > 0 || isFree) return `of ${tokens} tokens${isFree ? '; routes to it are free' : ''}`

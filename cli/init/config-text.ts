@@ -34,37 +34,29 @@ export function configText(network: Network, chains: readonly KnownChain[]): str
     '# FILL IN marks values that you decide. Then: portage config check, portage doctor. All fields: docs/reference/config.md; portage config schema',
     '# > portage.schema.json helps editors.',
     '',
-    ...general,
+    '# Data that must outlive Temporal: keep it on another disk than Temporal, and in a backup. Created at first use.',
+    'dataFolder: portage-data',
+    '',
+    '# A user who reaches Temporal can stop deliveries: docs/operate/temporal/server.md, "Who may reach Temporal". TEMPORAL_* variables override this file.',
+    'temporal:',
+    '  address: 127.0.0.1:7233',
+    '  namespace: default # portage setup temporal creates it, with its search attributes',
+    '',
     'chains:',
     ...chains.flatMap((chain) => chainLines(chain, adviceOf(chain))),
     ...bridgeLines(network, chains),
-    ...ports,
+    '# Orders and reads over HTTP, with access tokens: docs/operate/access.md.',
+    'api:',
+    '  host: 127.0.0.1',
+    '  port: 8099',
+    '',
+    '# /healthz, /readyz and /metrics of each process; 0: any free port; the log names it.',
+    'admin:',
+    '  host: 127.0.0.1',
+    '  port: 0',
     '',
   ].join('\n')
 }
-
-const general = [
-  '# Data that must outlive Temporal: keep it on another disk than Temporal, and in a backup. Created at first use.',
-  'dataFolder: portage-data',
-  '',
-  '# A user who reaches Temporal can stop deliveries: docs/operate/temporal/server.md, "Who may reach Temporal". TEMPORAL_* variables override this file.',
-  'temporal:',
-  '  address: 127.0.0.1:7233',
-  '  namespace: default # portage setup temporal creates it, with its search attributes',
-  '',
-]
-
-const ports = [
-  '# Orders and reads over HTTP, with access tokens: docs/operate/access.md.',
-  'api:',
-  '  host: 127.0.0.1',
-  '  port: 8099',
-  '',
-  '# /healthz, /readyz and /metrics of each process; 0: any free port; the log names it.',
-  'admin:',
-  '  host: 127.0.0.1',
-  '  port: 0',
-]
 
 function chainLines(chain: KnownChain, { finality, feeModel, blockTimeMs, source }: ChainAdvice): string[] {
   const { name, networkId, wormholeChainId, core, tokenBridge } = chain

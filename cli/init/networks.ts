@@ -6,16 +6,7 @@ export const networks = ['mainnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
 
 /** With a token bridge, from the Wormhole SDK. */
-export interface KnownChain {
-  readonly name: string
-  readonly wormholeChainId: number
-  readonly networkId: number
-  readonly core: string
-  readonly tokenBridge: string
-  /** Blocks until guardians sign; 0: at once. Undefined: the SDK does not say. */
-  readonly finalityBlocks?: number
-  readonly blockTimeMs?: number
-}
+export type KnownChain = ReturnType<typeof toChain>
 
 /** By EIP-155 chain id: Goerli, its rollups and Mumbai ended in 2024, but are still in the tables. */
 export const ended: ReadonlyMap<number, string> = new Map([
@@ -26,7 +17,6 @@ export const ended: ReadonlyMap<number, string> = new Map([
   [421_613, 'arbitrum-sepolia'],
 ])
 
-/** With a token bridge, by Wormhole chain id. */
 export function knownChains(network: Network): readonly KnownChain[] {
   const emitters = new Map(tokenBridgeEmitters[network].map(([chain, , emitter]) => [chain, emitter]))
   return wormholeTable[network]
@@ -35,14 +25,15 @@ export function knownChains(network: Network): readonly KnownChain[] {
     .map((row) => toChain(row, emitters))
 }
 
-function toChain(row: string, emitters: ReadonlyMap<number, string>): KnownChain {
+function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const [name = '', wormholeChainId, networkId, core = '', blocks = '-', blockTime = '-'] = row.split(' ')
   // The emitter of a contract is its address, padded with zeros to 32 bytes.
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
-    ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
+    // Blocks until guardians sign; 0: at once. Undefined: the SDK does not say.
+    finalityBlocks: blocks === '-' ? undefined : Number(blocks),
+    blockTimeMs: blockTime === '-' ? undefined : Number(blockTime),
   }
 }
 

@@ -35,12 +35,7 @@ import {
 
 const payment = waitUntil('done', 'until it is final; without it, the id of its workflow is printed')
 
-const paymentWaits = {
-  'lane send': payment,
-  'lane sweep': payment,
-  'lane top-up': payment,
-  'lane cancel-transaction': waitUntil('cancelled', 'until it has ended; exit code 1 if it was not cancelled'),
-} as const
+const cancellation = waitUntil('cancelled', 'until it has ended; exit code 1 if it was not cancelled')
 
 export const laneCommand: CommandSpec = {
   description: 'Lanes: a key on a chain, and the ledger of its nonces.',
@@ -94,7 +89,10 @@ export const laneCommand: CommandSpec = {
           return { json: { lane, batches: found }, text: list('no batches', rows) }
         }),
     },
-    ...orderCommands('lane', paymentWaits),
+    ...orderCommands('lane', {
+      ...{ 'lane send': payment, 'lane sweep': payment, 'lane top-up': payment },
+      'lane cancel-transaction': cancellation,
+    }),
     transactions: {
       description: "The operators' own transactions with a lane's key (send, sweep, top-up) that are under way.",
       options: withClosed,

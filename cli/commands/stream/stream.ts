@@ -153,7 +153,7 @@ export const auditCommand: CommandSpec = {
           const chains = auditedChains(config, options.chain)
           const order = allow({ chains })
           const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 }, order)))
-          const text = [table(reports.map(auditCells)), ...paragraph(reports.flatMap(findings))]
+          const text = [table(reports.map(auditCells)), ...findings(reports)]
           return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
         }),
     },
@@ -170,8 +170,7 @@ export const auditCommand: CommandSpec = {
           const rows = audits.map(({ chain, startedAt, execution, report }) => {
             return { started: timeText(startedAt), execution: execution.toLowerCase(), ...auditCells({ chain, ...report }) }
           })
-          const found = audits.flatMap(({ report }) => (report ? findings(report) : []))
-          return { json: { audits }, text: [list('no audits', rows), ...paragraph(found)] }
+          return { json: { audits }, text: [list('no audits', rows), ...findings(audits.flatMap(({ report }) => report ?? []))] }
         }),
     },
   },
@@ -181,14 +180,11 @@ function auditCells({ chain, checked, intact, undoneCount, reopenedCount, idleCo
   return { chain, checked, intact, undone: undoneCount, reopened: reopenedCount, idle: idleCount, underway, unsure }
 }
 
-function paragraph(lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : [lines.join('\n')]
-}
-
-function findings({ undone, reopened, idle }: AuditReport): string[] {
-  return [
+function findings(reports: readonly AuditReport[]): string[] {
+  const lines = reports.flatMap(({ undone, reopened, idle }) => [
     ...undone.map((id) => `undone, delivered again: ${id}`),
     ...reopened.map((id) => `closed without an outcome, started again: ${id}`),
     ...idle.map((id) => `waited for nothing or did not answer; reset: ${id}`),
-  ]
+  ])
+  return lines.length === 0 ? [] : [lines.join('\n')]
 }

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline'
 import { aboutTransfer } from '../../../operations/access/subjects.ts'
 import type { Config } from '../../../config/schema/schema.ts'
-import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import {
   type ManyResult,
   orderTransfer,
@@ -49,12 +48,10 @@ function transferOrder(kind: TransferOrder): CommandSpec {
 
 export const transferOrderCommands: Commands = Object.fromEntries(transferOrders.map((kind) => [kind, transferOrder(kind)]))
 
-interface Setting {
+interface Setting extends Pick<OrderContext, 'client' | 'allow'> {
   readonly kind: TransferOrder
   readonly call: Call<OrderOptions>
-  readonly client: TemporalClient
   readonly config: Config
-  readonly allow: OrderContext['allow']
   readonly selection: TransferSelection | undefined
 }
 

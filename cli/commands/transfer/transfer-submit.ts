@@ -3,8 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../../config/schema/schema.ts'
 import { knownCode, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../../observability/redact.ts'
-import { givenToken } from '../../access.ts'
-import type { Call, CommandSpec } from '../../command.ts'
+import { type Call, type CommandSpec, givenToken } from '../../command.ts'
 import { invalid, isOfCalendar, parse } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts } from '../../output/output.ts'
@@ -81,18 +80,9 @@ function deadlineOf(text: string): string | number {
   throw new InvalidArgumentError('It is a time like 2030-01-31T12:00:00Z, or minutes from now.')
 }
 
-interface Answer {
-  readonly id: string
-  readonly status: string
-  readonly adopted?: true
-  readonly halted?: string
-}
-
+type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string }
 /** RFC 9457 with a code, a remedy and facts. */
-interface Problem extends Pick<RelayerError, 'title' | 'remedy' | 'facts'> {
-  readonly code: string
-  readonly detail: string
-}
+type Problem = Record<'code' | 'detail', string> & Pick<RelayerError, 'title' | 'remedy' | 'facts'>
 
 /** Throws API_UNAVAILABLE, and the error of the API as it is: a newer version may have other codes. */
 async function post(url: URL, token: string, body: object): Promise<Answer> {

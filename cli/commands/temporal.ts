@@ -1,18 +1,14 @@
 import type { Config } from '../../config/schema/schema.ts'
-import { describeDeployment, type DeploymentStatus, promoteVersion } from '../../temporal/client/connection/deployments.ts'
+import { type DeploymentStatus, describeDeployment, promoteVersion } from '../../temporal/client/connection/deployments.ts'
 import { pause } from '../../runtime/wait.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { orderText } from '../orders.ts'
 import { invalid, numberWithin, type Reasoned, withReason } from '../arguments/options.ts'
 import { list, type Text } from '../output/output.ts'
+import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/connection/namespace-setup.ts'
 
 const pollMs = 2_000
-
-interface Promote extends Reasoned {
-  readonly ramp?: number
-  readonly ignoreMissingQueues?: true
-}
 
 const percent = numberWithin(0, 100, 'It must be a whole number from 0 to 100')
 
@@ -33,10 +29,9 @@ export const deployCommand: CommandSpec = {
         withReason(command.argument('[build-id]', 'the version; absent: that of the config'))
           .option('--ramp <percent>', 'only this share of new work, 0 to 100', percent)
           .option('--ignore-missing-queues', 'even if no worker of this version serves a queue that the current one serves'),
-      run: async (call: Call<Promote>, given?: string) =>
+      run: async (call: Call<Reasoned & { ramp?: number; ignoreMissingQueues?: true }>, given?: string) =>
         call.withOrder(async (client, config, allow) => {
-          const { name: deploymentName, buildId: configured } = deploymentOf(config)
-          const buildId = given ?? configured
+          const { name: deploymentName, buildId } = deploymentOf(config, given)
           const { by, reason } = allow({})
           const { ramp, ignoreMissingQueues } = call.options
           await promoteVersion(client, { deploymentName, buildId, percent: ramp, ignoreMissingQueues, by: `${by}: ${reason}` })
@@ -56,8 +51,7 @@ export const deployCommand: CommandSpec = {
       run: async ({ withTemporal, options, context }: Call<{ wait?: true }>, given?: string) =>
         withInterrupt(context, (stopping) =>
           withTemporal(async (client, config) => {
-            const { name, buildId: configured } = deploymentOf(config)
-            const buildId = given ?? configured
+            const { name, buildId } = deploymentOf(config, given)
             const read = async () =>
               (await describeDeployment(client, name)).versions.find((one) => one.buildId === buildId)?.status ?? 'unknown'
             let status = await read()
@@ -82,7 +76,53 @@ function statusText({ deploymentName, current, ramping, versions }: DeploymentSt
   ]
 }
 
-function deploymentOf({ worker: { deployment } }: Config) {
+function deploymentOf({ worker: { deployment } }: Config, given?: string) {
   if (!deployment) throw invalid('The config has no worker.deployment: its workers have no versions.', {})
-  return deployment
+  return { name: deployment.name, buildId: given ?? deployment.buildId }
+}
+
+const wholeHours = numberWithin(1, 99_999, 'It must be a whole number of hours, at least 1')
+
+export const setupCommand: CommandSpec = {
+  description: 'Set up the servers that Portage uses.',
+  commands: {
+    temporal: {
+      description: 'Create the Temporal namespace and its search attributes where they are missing. Changes nothing that exists.',
+      options: (command) => command.option('--retention <hours>', 'retention of closed workflows in a new namespace', wholeHours, 72),
+      notes: `Reaches the server by the same settings as portage run: the config, temporal.toml and TEMPORAL_*. Needs the role admin in the namespace
+(in a token: <namespace>:admin), which portage run does not need. On Temporal Cloud create both in its UI or with tcld. The exit
+code is 1 if something is missing afterwards.`,
+      examples: ['portage setup temporal', 'TEMPORAL_API_KEY=… portage setup temporal --retention 168 --json'],
+      run: async ({ config, temporalOf, options: { retention } }: Call<{ retention: number }>) => {
+        const target = temporalOf(await config())
+        const { namespace, searchAttributes } = await setUpNamespace(target, { retentionHours: retention })
+        const remedy = remedyOf(searchAttributes, target.namespace)
+        return {
+          json: { address: target.address, ready: remedy === undefined, namespace, searchAttributes, ...(remedy && { remedy }) },
+          text: setupText({ namespace, searchAttributes }, remedy),
+          failed: remedy !== undefined,
+        }
+      },
+    },
+  },
+}
+
+function remedyOf({ wrongType, refused }: NamespaceSetup['searchAttributes'], namespace: string): string | undefined {
+  if (wrongType.length > 0) {
+    return `${wrongType.join(', ')}: of another type than Keyword. Remove them (temporal operator search-attribute remove --namespace ${namespace}), or use another namespace.`
+  }
+  if (refused.length > 0) {
+    return `${refused.join(', ')}: the server does not allow their creation. Run this with ${namespace}:admin; on Temporal Cloud create them in its UI or with tcld, of the type Keyword.`
+  }
+  return undefined
+}
+
+function setupText({ namespace, searchAttributes: { made, present } }: NamespaceSetup, remedy: string | undefined): string {
+  const kept = `closed workflows are kept ${namespace.retentionHours} h`
+  const lines = [
+    `namespace ${namespace.name}: ${namespace.made ? 'made' : 'was there'}, ${kept}`,
+    ...(made.length > 0 ? [`search attributes made: ${made.join(', ')}`] : []),
+    ...(present.length > 0 ? [`search attributes that were there: ${present.join(', ')}`] : []),
+  ]
+  return [...lines, ...(remedy ? [`→ ${remedy}`] : [])].join('\n')
 }
