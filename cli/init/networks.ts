@@ -31,9 +31,9 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    // Blocks until guardians sign; 0: at once. Undefined: the SDK does not say.
-    finalityBlocks: blocks === '-' ? undefined : Number(blocks),
-    blockTimeMs: blockTime === '-' ? undefined : Number(blockTime),
+    // Blocks until guardians sign; 0: at once. Absent: the SDK does not say.
+    ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
+    ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }
 }
 
