@@ -64,7 +64,7 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
 }
 
-/** Not shown as final by most nodes, one per lane. Undefined while they do not agree. @param left held as far as the transfer knows */
+/** Not final for most nodes, one per lane. Undefined while they do not agree. @param left known to the transfer */
 async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])

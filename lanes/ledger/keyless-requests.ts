@@ -35,7 +35,7 @@ export interface LedgerNonces {
 /** Asks ledgers for the nonces of a workflow. `more`: lanes in addition to the configured ones. */
 export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promise<LedgerNonces[]>
 
-/** Requests to ledgers that need neither a key nor a process of the lane. @param batched whether these lanes have batches */
+/** Requests that need neither a key nor a process of the lane. @param batched whether these lanes have batches */
 export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean) {
   const readings = [...lanes.keys()].map((lane) => {
     const known = new Map<string, ReadonlySet<string>>()

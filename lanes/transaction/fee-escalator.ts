@@ -11,6 +11,8 @@ type RaiseFacts = Pick<Raising, 'outpriced' | 'balance'>
 
 const gasFactor = 1.2
 
+export type FeeEscalator = ReturnType<typeof createFeeEscalator>
+
 export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
   const { chain, signer, config, fees: policyOf, logger } = deps
   const transfer = intentId === undefined ? undefined : workflowOf(intentId)
@@ -95,7 +97,7 @@ export function createStuckDetector(blocks: number, raises: boolean) {
     },
     /** The nodes found it too cheap. `any`: no pool has it, so it need not be the lowest. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
-    /** Called at each block. `stuck`: outbid it. `reprice`: if the market asks more. `pricedOut`: below the base fee. */
+    /** At each block. `stuck`: outbid it. `reprice`: if the market asks more. `pricedOut`: below the base fee. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
       lowestSince = lowest ? (lowestSince ?? height) : undefined
       pricedOutSince = pricedOut ? (pricedOutSince ?? height) : undefined

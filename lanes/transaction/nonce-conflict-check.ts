@@ -9,6 +9,8 @@ const everyBlocks = 5
 /** `ours`: an own attempt under an unknown hash. `external`: in a final block; `hash` if the nodes have it. */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
+export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
+
 /**
  * Finds the user of a nonce without an own receipt. Most nodes must count it as used at finality, and show it
  * or have pruned it at two checks. A pruned one may be an own one: an operator's transaction is not sent again.

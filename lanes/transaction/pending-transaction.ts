@@ -8,9 +8,9 @@ import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
 import { Attempts, signingRefusal } from './attempts.ts'
-import { createSender } from './sender.ts'
-import { createFeeEscalator, createStuckDetector, type RaiseReason, type StuckDetector } from './fee-escalator.ts'
-import { createNonceConflictCheck } from './nonce-conflict-check.ts'
+import { createTransactionSender, type TransactionSender } from './sender.ts'
+import { createFeeEscalator, createStuckDetector, type FeeEscalator, type RaiseReason, type StuckDetector } from './fee-escalator.ts'
+import { createNonceConflictCheck, type NonceConflictCheck } from './nonce-conflict-check.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 interface KnownCall {
@@ -37,10 +37,10 @@ export class PendingTransaction {
   readonly grantedTo: string | undefined
   readonly #deps: LaneDeps
   readonly #attempts: Attempts
-  readonly #sender: ReturnType<typeof createSender>
-  readonly #escalator: ReturnType<typeof createFeeEscalator>
+  readonly #sender: TransactionSender
+  readonly #escalator: FeeEscalator
   readonly #stuck: StuckDetector
-  readonly #conflict: ReturnType<typeof createNonceConflictCheck>
+  readonly #conflict: NonceConflictCheck
   readonly #listeners = new Set<() => void>()
   readonly #outbid: readonly Fees[]
   #balance: string | undefined
@@ -58,7 +58,7 @@ export class PendingTransaction {
     this.#outbid = outbid
     this.#stuck = createStuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
     this.#attempts = new Attempts(deps, nonce, attempts, call)
-    this.#sender = createSender(deps, nonce)
+    this.#sender = createTransactionSender(deps, nonce)
     this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)
     this.#conflict = createNonceConflictCheck(deps, nonce, call.callHash)
     this.#attempts.watch.onChange(({ kind }) => {

@@ -15,8 +15,10 @@ const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
 
+export type TransactionSender = ReturnType<typeof createTransactionSender>
+
 /** Sends the transactions of one nonce, and judges the answers of the nodes. */
-export function createSender({ chain, logger }: LaneDeps, nonce: number) {
+export function createTransactionSender({ chain, logger }: LaneDeps, nonce: number) {
   const resendAfter = chain.raises ? resendAfterBlocks : Math.max(1, Math.ceil(resendAfterMs / chain.blockTimeMs))
   let lastHeight = -1
   let settled = false

@@ -301,7 +301,7 @@ export class Network {
   }
 
   /**
-   * As lanes/account/account-observer.ts finds it out; that more than half of the nodes agree is that the chain says so,
+   * As lanes/account/account-observer.ts finds out; that more than half of the nodes agree is that the chain says so,
    * too.
    */
   #isUndone({ finalized, final }: Head): boolean {

@@ -22,7 +22,8 @@ interface PolicyParts {
 
 /**
  * A lane's key signs deliveries that their bridge proves, listed operators' calls, coins to the treasury (and to other
- * lanes, where top-ups are on), and the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the operators' calls.
+ * lanes, where top-ups are on), and the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the
+ * operators' calls.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury } = chain
