@@ -6,7 +6,7 @@ import type { Published, SignedSource } from '../../../bridges/port.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { missingIn, noNumbers, type NumberCounts, seenRequests, withStatus } from '../number-status.ts'
 import type { StreamClient } from '../stream-client.ts'
-import { deliveredByTarget } from './gaps/fetch-messages.ts'
+import { needingNoTransfer } from './gaps/fetch-messages.ts'
 import { viewStream } from '../../../domain/stream/reducer.ts'
 import { problemOf } from '../../../observability/severity.ts'
 import type { SignedDeps } from './deps.ts'
@@ -47,9 +47,7 @@ export function createLookBack(options: LookBackOptions) {
       const wanted = (number: string) => hasGap(gaps, BigInt(number)) && !opened.has(number)
       await mapLimited(await blocks(), readsAtOnce, async ([from, to]) => {
         const found = await publishedIn(source, from, to, wanted)
-        const ignored = found.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
-        const transfers = found.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
-        const { done } = await deliveredByTarget(source, transfers)
+        const { ignored, done } = await needingNoTransfer(source, found)
         const seen = [...withStatus('delivered', [...done]), ...withStatus('ignored', ignored)]
         for (let at = 0; at < seen.length; at += mostNumbers) await streamClient.apply(seenRequests(seen.slice(at, at + mostNumbers)))
         counts.delivered += done.size

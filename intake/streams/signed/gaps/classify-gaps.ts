@@ -2,7 +2,7 @@ import type { Bridge, Published } from '../../../../bridges/port.ts'
 import { gapAt, hasGap } from '../../../../domain/stream/gaps.ts'
 import type { Gap, RequestOf } from '../../../../domain/stream/stream.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
-import { blockedBy, deliveredByTarget } from './fetch-messages.ts'
+import { blockedBy, needingNoTransfer } from './fetch-messages.ts'
 import type { PublishedLogs } from './published-logs.ts'
 import type { RelayerError } from '../../../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../../../domain/transfer/transfer.ts'
@@ -29,12 +29,7 @@ export async function classifyGaps(
 ): Promise<ClassifiedGaps> {
   const finalized = chain.heads.current?.finalized
   const published = finalized === undefined ? new Map<string, Published>() : await logs.of(numbers, finalized)
-  const ignored = numbers.filter((number) => published.get(number)?.content?.kind === 'none')
-  const transfers = numbers.flatMap((number) => {
-    const content = published.get(number)?.content
-    return content?.kind === 'transfer' ? [content.transfer] : []
-  })
-  const { done } = await deliveredByTarget(source, transfers)
+  const { ignored, done } = await needingNoTransfer(source, [...published.values()])
   const over = new Set([...ignored, ...done])
   const open = numbers.filter((number) => !over.has(number))
   const place = { chain: source.emitterChain, emitter: source.emitter }

@@ -2,7 +2,7 @@ import { type ErrorCode, type RelayerError, toRelayerError } from '../../../../d
 import type { ChainName, Transfer } from '../../../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../../../domain/vaa.ts'
 import type { SubmitResult } from '../../../submit/submitter.ts'
-import type { SignedSource, Verdict } from '../../../../bridges/port.ts'
+import type { Published, SignedSource, Verdict } from '../../../../bridges/port.ts'
 import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
@@ -176,4 +176,12 @@ export async function deliveredByTarget(
     }),
   )
   return { done, unread }
+}
+
+/** Published numbers without a transfer, and those that their targets show as delivered. Throws as `deliveredByTarget`. */
+export async function needingNoTransfer(source: Pick<SignedSource, 'delivered'>, published: readonly Published[]) {
+  const ignored = published.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
+  const transfers = published.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
+  const { done } = await deliveredByTarget(source, transfers)
+  return { ignored, done }
 }
