@@ -70,7 +70,7 @@ export const signingLimitsSchema = z
       .boolean()
       .default(false)
       .describe(
-        "Whether a key of this chain pays coins to the chain's other lanes (portage lane top-up). Then whoever steals one key and reaches Temporal can have the other keys pay it, within their limits.",
+        "Whether a key of this chain pays coins to the chain's other lanes (portage lane top-up). Then a thief of one key with access to Temporal can have the other keys pay it, within their limits.",
       ),
   })
   .prefault({})

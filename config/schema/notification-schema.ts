@@ -9,7 +9,7 @@ function isReceiverUrl(text: string): boolean {
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/** Link-local addresses, also inside IPv6 (compatible, mapped, NAT64), this host, and where AWS and Alibaba Cloud answer. */
+/** Link-local addresses, also inside IPv6 (compatible, mapped, NAT64), this host, and those of AWS and Alibaba. */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [

@@ -178,7 +178,7 @@ export async function deliveredByTarget(
   return { done, unread }
 }
 
-/** Published numbers without a transfer, and those that their targets show as delivered. Throws as `deliveredByTarget`. */
+/** Numbers without a transfer, and those that their targets show as delivered. Throws as `deliveredByTarget`. */
 export async function needingNoTransfer(source: Pick<SignedSource, 'delivered'>, published: readonly Published[]) {
   const ignored = published.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
   const transfers = published.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
