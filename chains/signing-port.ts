@@ -54,7 +54,7 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
-  /** Coins may go to `otherLanes`. A thief of one key who reaches Temporal then gets the coins of all, within limits. */
+  /** Coins may go to `otherLanes`. A thief of one key who reaches Temporal gets the coins of all, within limits. */
   readonly topUps: boolean
   /** Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
