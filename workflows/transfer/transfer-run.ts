@@ -25,7 +25,7 @@ interface StateFacts {
 /** The first entry stays; the oldest others are dropped. */
 const timelineLimit = 40
 
-/** The state that all steps of a transfer share. A round is one intent: one call through one lane, at most one nonce. */
+/** The state that all steps of a transfer share. A round is one intent: one call on one lane, at most one nonce. */
 export class TransferRun {
   transfer: Transfer
   readonly id = workflowInfo().workflowId
