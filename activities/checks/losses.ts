@@ -35,7 +35,7 @@ interface Wait {
 }
 
 /** The consequence of a loss. `batch`: transfers share no calls until then. */
-export type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
+type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
 
 /** Minute since the epoch → wei. */
 type HourlyCosts = ReadonlyMap<number, bigint>

@@ -91,7 +91,10 @@ export class AccountObserver {
     // The ledger comes first: it may know another chain than this one.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
-    await this.#queryIfIdle()
+    if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
+      this.#queriedAt = Date.now()
+      await ledger.query()
+    }
     // Also at the first reading: a ledger restored from an older copy may have forgotten transactions in the pool.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
@@ -107,13 +110,6 @@ export class AccountObserver {
 
   get #hasWork(): boolean {
     return this.#transactions.size > 0 || this.#requests.waiting > 0 || (this.#deps.ledger.view?.inFlight ?? 0) > 0
-  }
-
-  async #queryIfIdle(): Promise<void> {
-    const { ledger } = this.#deps
-    if (this.#hasWork || !ledger.view?.synced || !this.#reported || Date.now() - this.#queriedAt < idleQueryMs) return
-    this.#queriedAt = Date.now()
-    await ledger.query()
   }
 
   #report(account: Account, pending: number | undefined, undone: boolean): void {

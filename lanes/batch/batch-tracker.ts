@@ -76,7 +76,10 @@ export class BatchTracker {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined
     for (const { id } of await this.#entries()) {
-      if (this.#driven.has(id) || !isMember(await this.#membersOf(id), intentId)) continue
+      if (this.#driven.has(id)) continue
+      const members = this.#known.get(id) ?? (await batchMembers(this.#deps.client, id))
+      this.#known.set(id, members)
+      if (!isMember(members, intentId)) continue
       const batch = await this.#adopt(id)
       if (batch && mayDeliver(batch.pending.state)) return batch
     }
@@ -158,12 +161,6 @@ export class BatchTracker {
     await signalBatchOver(client, id, end).catch((error: unknown) => {
       logger.debug('a batch could not be notified that it is over', { batch: id, ...problemOf(error) })
     })
-  }
-
-  async #membersOf(id: string): Promise<readonly string[]> {
-    const known = this.#known.get(id) ?? (await batchMembers(this.#deps.client, id))
-    this.#known.set(id, known)
-    return known
   }
 }
 

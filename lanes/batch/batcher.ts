@@ -8,7 +8,7 @@ export interface Flushed<C, T> {
   readonly answers: ReadonlyMap<C, T>
 }
 
-export interface BatcherOptions<C, T> {
+interface BatcherOptions<C, T> {
   readonly most: number
   /** A block's time, ms. Its first two flushes are made at once. Later candidates wait. */
   readonly periodMs: number

@@ -79,7 +79,7 @@ export const crashSinks: InjectedSinks<CrashSinks> = {
 /** Bundles in the cache. Several checkouts may share one `node_modules`. */
 const mostFiles = 8
 
-export interface BundleCache {
+interface BundleCache {
   /** Its files are run: only users who may change the code may write here. */
   readonly directory: string
   readonly key: string
@@ -100,7 +100,7 @@ export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }
 
-export async function readKeptCode(file: string): Promise<string | undefined> {
+async function readKeptCode(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '')
   const end = text.indexOf('\n')
   const code = text.slice(end + 1)

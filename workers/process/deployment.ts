@@ -28,7 +28,7 @@ export function versionOptions(
   return { workerDeploymentOptions: { version: { deploymentName, buildId }, useWorkerVersioning: true, defaultVersioningBehavior } }
 }
 
-export interface DeploymentWatch {
+interface DeploymentWatch {
   readonly client: TemporalClient
   readonly deployment: Deployment
   readonly logger: Logger

@@ -80,7 +80,7 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 
-export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
+function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
   return [...bridges.values()].flatMap((bridge) => {
     const lookup = context.vaaLookup(bridge.name)
@@ -95,7 +95,7 @@ export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
 }
 
 /** The options of the agent of a source read from blocks. Throws Error for a source of another network. */
-export function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
+function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)
   const targetChain = network.chains.get(source.targetChain)

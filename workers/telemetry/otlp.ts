@@ -28,7 +28,7 @@ const closeMs = 3_000
 
 const rootAttribute = 'portage.root'
 
-export interface TracingOptions {
+interface TracingOptions {
   /** Base URL of the collector. Absent: the environment names it. */
   readonly endpoint: string | undefined
   readonly ratio: number
