@@ -104,8 +104,8 @@ export type DefenceName = keyof typeof defences
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * A copy of the sources without a defence. Returns the path of its launcher. The product has no switch for that: it would
- * be a hole. Throws Error if the defence is not where it was: then its edits need an update.
+ * A copy of the sources without a defence. Returns the path of its launcher. The product has no switch for that: it
+ * would be a hole. Throws Error if the defence is not where it was: then its edits need an update.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {

@@ -51,7 +51,7 @@ function falseGuardians(): FaultRule[] {
 /** More than the chain's own nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
-/** With a stolen token of an administrator: more nodes than the config has, all of which say yes where the chain says no. */
+/** Adds more nodes than the config has, with a stolen token. All of them say yes where the chain says no. */
 export async function addNodes(scene: AttackScene, { chain, forMs }: PlannedAttack): Promise<string> {
   const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
   liar.add({ fault: { kind: 'lie', how: 'calls' } })

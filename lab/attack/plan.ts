@@ -38,7 +38,7 @@ export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', '
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike'] as const
 /** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */
 export const operatorKinds = ['cancel', 'payment'] as const
-/** Once, when no honest transfer is left that it could delay: prices rise, and lanes are made to pay until they refuse. */
+/** Comes once, when no honest transfer is left: prices rise, and lanes are made to pay until they refuse. */
 export const lastKind = 'overspend'
 const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
 export const attackKinds = [...plannedKinds, lastKind] as const

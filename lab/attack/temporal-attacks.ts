@@ -114,7 +114,7 @@ async function existingNonce({ sent }: AttackScene, { chain }: PlannedAttack): P
   return (await until(find, { timeoutMs: 30_000, what: `a native transfer to ${chain}` })).nonce
 }
 
-/** Payments from each lane of the chain to the next: whoever has stolen one key gathers the coins of all lanes there. */
+/** Payments from each lane of the chain to the next: a thief with one key gathers the coins of all lanes there. */
 async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
   for (const [index, { address }] of lanes.entries()) {

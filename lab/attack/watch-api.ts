@@ -6,7 +6,7 @@ import type { AttackScene } from './scene.ts'
 const answeredWithinMs = 10_000
 const everyMs = 500
 
-/** Asks each process an honest question every half second, from an address that no attacker uses, until it is stopped. */
+/** Asks each process an honest question every half second, from an address that no attacker uses. */
 export function watchApi(scene: AttackScene): { stop(): Promise<void> } {
   let stopped = false
   const watch = async () => {
@@ -32,7 +32,7 @@ async function askHonestly(scene: AttackScene, one: PortageProcess): Promise<voi
   }
 }
 
-/** A path that needs no Temporal, which other attackers may have wiped. Each has a connection of its own: the API may close an idle one. */
+/** Asks for a path that needs no Temporal, over a new connection: the API may close an idle one. */
 function ask({ apiUrl, admin }: PortageProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const

@@ -3,7 +3,7 @@ import { chainToPlatform, contracts, toChainId } from '@wormhole-foundation/sdk-
 import { decodeBase58, getBytes, toBeHex, zeroPadValue } from 'ethers'
 
 /**
- * What Wormhole's own SDK says of the token bridges of a network: chain by chain, the contract in that chain's own
+ * The token bridges of a network as Wormhole's own SDK lists them: chain by chain, the contract in that chain's own
  * form.
  */
 type Chain = Parameters<typeof chainToPlatform>[0]
@@ -32,7 +32,7 @@ export function describeEmitters(): string {
 }
 
 /**
- * On Sui the emitter is an object of the token bridge, which its contract's address does not tell
+ * On Sui the emitter is an object of the token bridge, which its contract's address does not show
  * (wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go).
  */
 const suiEmitters = {
