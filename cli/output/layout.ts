@@ -112,7 +112,7 @@ export function wrap(text: string, width: number): string[] {
 
 function pieces(word: string, width: number): string[] {
   if (stringWidth(word) <= width) return [word]
-  return [...word].reduce<string[]>(
+  return Array.from(word).reduce<string[]>(
     (found, sign) => {
       const piece = found.at(-1) ?? ''
       const fits = piece === '' || stringWidth(piece + sign) <= width

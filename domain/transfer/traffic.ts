@@ -23,8 +23,6 @@ export function trafficWindow(minutes: number, now: number) {
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }
 }
 
-export type Traffic = ReturnType<typeof trafficOf>
-
 /** Counts and times of transfers, without those that ended before the window. */
 export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, steps }: ReturnType<typeof trafficWindow>) {
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)

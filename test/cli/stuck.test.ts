@@ -26,7 +26,7 @@ function cause(changes: Partial<Cause>): Cause {
 
 test('the table of portage stuck fits 80 columns; transfers have their short id, also in commands', () => {
   const lane = { kind: 'lane', id: 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7' } as const
-  const what = 'The account of the lane cannot pay, as its ledger was told a moment ago: balance 1 wei, needed 2000000000000000 wei'
+  const what = 'The account of the lane cannot pay, as its ledger read a moment ago: balance 1 wei, needed 2000000000000000 wei'
   const rows = Object.keys(causeCatalogue).map((code) =>
     cause({
       code,

@@ -79,7 +79,10 @@ async function send(path: string, body: object | undefined): Promise<Response> {
 }
 
 /** Sends the token, and no cookies. The browser keeps no copy of the answer. */
-export function request(path: string, options: RequestInit & { readonly headers: Record<string, string> }): Promise<Response> {
+export function request(
+  path: string,
+  options: Omit<RequestInit, 'headers'> & { readonly headers: Record<string, string> },
+): Promise<Response> {
   const token = session.get()?.token
   const headers = { ...options.headers, ...(token && { authorization: `Bearer ${token}` }) }
   return fetch(path, { ...options, headers, credentials: 'omit', cache: 'no-store', redirect: 'error' })

@@ -118,7 +118,10 @@ function balanceCell(balance: string, coin: string | undefined, balanceAt = ''):
 }
 
 function stateFacts(state: LaneState, coin: string | undefined): Facts {
-  const { configured: { window: configured } = {}, observed } = state
+  const {
+    configured: { window: configured },
+    observed,
+  } = state
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
   const { kept: keptNow, keptLimit } = kept(state)
   const { granted, attempts, filled, released, external, rolledBack } = state.counts

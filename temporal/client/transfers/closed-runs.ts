@@ -1,6 +1,6 @@
 import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
-import { transferId } from '../../contracts/names.ts'
+import { searchAttributes, transferId } from '../../contracts/names.ts'
 import { type Reversal, reversalId } from '../../contracts/reversal.ts'
 import type { TransferStatus } from '../../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
@@ -10,7 +10,7 @@ import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 import { listPage } from '../visibility/memos.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { storedTransfer } from './start-transfer.ts'
-import { stateOf, toRow } from './transfer-list.ts'
+import { stateOf } from './transfer-list.ts'
 import { transfersWith, undone } from './transfer-queries.ts'
 
 /** It did not continue as new. */
@@ -140,11 +140,11 @@ export async function proofOf(
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
   // A late receiver may get a reversal whose run is deleted by now.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
-  const { type, status } = described
+  const { type, status, typedSearchAttributes: attributes } = described
   // The server was restored from an older copy than the list.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
-  const { state, txHash } = toRow(described)
-  if (type !== 'transfer' || status.name !== 'COMPLETED' || state !== 'delivered' || txHash !== listed.txHash) return 'foreign'
+  const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
+  if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
   return proofIn(await readClosedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED' }), (ended) => {
     const { state } = Object(ended.result) as Partial<TransferStatus>
     const { digest, ...transfer } = Object(ended.transfer) as Partial<Transfer>

@@ -1,12 +1,18 @@
 import { msToTs } from '@temporalio/common/lib/time.js'
+import { temporal } from '@temporalio/proto'
 import { describe, expect, test } from 'vitest'
 import type { HistoryEvent } from '../../../temporal/client/visibility/runs.ts'
 import { diagnoseTask, isIdle } from '../../../temporal/recovery/remedies.ts'
 
 const at = (seconds: number): HistoryEvent => ({ eventTime: msToTs(seconds * 1_000) })
 const completed: HistoryEvent = { workflowTaskCompletedEventAttributes: {} }
-const failed = (cause: number): HistoryEvent => ({ workflowTaskFailedEventAttributes: { cause, failure: { message: 'why' } } })
-const timedOut = (timeoutType: number): HistoryEvent => ({ workflowTaskTimedOutEventAttributes: { timeoutType } })
+const { WorkflowTaskFailedCause: Cause, TimeoutType: Timeout } = temporal.api.enums.v1
+const failed = (cause: temporal.api.enums.v1.WorkflowTaskFailedCause): HistoryEvent => ({
+  workflowTaskFailedEventAttributes: { cause, failure: { message: 'why' } },
+})
+const timedOut = (timeoutType: temporal.api.enums.v1.TimeoutType): HistoryEvent => ({
+  workflowTaskTimedOutEventAttributes: { timeoutType },
+})
 const timer = (timerId: string): HistoryEvent => ({ timerStartedEventAttributes: { timerId } })
 const fired = (timerId: string): HistoryEvent => ({ timerFiredEventAttributes: { timerId } })
 const canceled = (timerId: string): HistoryEvent => ({ timerCanceledEventAttributes: { timerId } })
@@ -14,12 +20,28 @@ const canceled = (timerId: string): HistoryEvent => ({ timerCanceledEventAttribu
 describe('the last workflow task', () => {
   test.each([
     ['has not ended', [], undefined],
-    ['was completed after a failure', [failed(24), completed, at(1)], undefined],
-    ['failed since the history fits nothing', [completed, failed(24)], { finding: 'unfitting', reason: 'why' }],
-    ['failed for another reason', [completed, failed(23), at(1)], { finding: 'failing', reason: 'why' }],
-    ['was taken and not answered', [completed, timedOut(1)], { finding: 'unanswered', reason: 'no process answers its tasks' }],
-    ['was not fetched by the process with the run in its cache', [completed, timedOut(2)], undefined],
-    ['failed before it was not fetched', [failed(24), timedOut(2)], { finding: 'unfitting', reason: 'why' }],
+    ['was completed after a failure', [failed(Cause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR), completed, at(1)], undefined],
+    [
+      'failed since the history fits nothing',
+      [completed, failed(Cause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR)],
+      { finding: 'unfitting', reason: 'why' },
+    ],
+    [
+      'failed for another reason',
+      [completed, failed(Cause.WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES), at(1)],
+      { finding: 'failing', reason: 'why' },
+    ],
+    [
+      'was taken and not answered',
+      [completed, timedOut(Timeout.TIMEOUT_TYPE_START_TO_CLOSE)],
+      { finding: 'unanswered', reason: 'no process answers its tasks' },
+    ],
+    ['was not fetched by the process with the run in its cache', [completed, timedOut(Timeout.TIMEOUT_TYPE_SCHEDULE_TO_START)], undefined],
+    [
+      'failed before it was not fetched',
+      [failed(Cause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR), timedOut(Timeout.TIMEOUT_TYPE_SCHEDULE_TO_START)],
+      { finding: 'unfitting', reason: 'why' },
+    ],
   ])('the last workflow task is diagnosed: %s', (_, events, diagnosis) => {
     expect(diagnoseTask(events)).toEqual(diagnosis)
   })

@@ -18,8 +18,6 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-export type UnderWay = ReturnType<typeof createUnderWay>
-
 /** A list is used for `keptMs`, for `keptTimes` its duration, or if it has all numbers for `keptFoundMs`, ms. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
