@@ -11,25 +11,25 @@ export const chainRows = {
       'Start the node, or repair the network between it and Portage. Until then an added node serves the chain; added nodes never count in a majority.',
     ...cause(
       'chain',
-      'Portage keeps asking the nodes. Transfers to other chains go on.',
+      'Portage keeps asking the nodes. Transfers to other chains continue.',
       [nodes, `portage node add <chain> <name> <url> ${reason}`],
       'Nothing is read from the chain and nothing is sent to it.',
     ),
   },
   CHAIN_WITHOUT_MAJORITY: {
-    title: "Half or more of the chain's configured nodes are silent.",
+    title: "Half or more of the chain's configured nodes do not answer.",
     remedy: 'Bring nodes back. Remove those that are gone for good from the config, and restart the processes.',
     ...cause(
       'chain',
       'Portage reads and sends through the other nodes. Verdicts that need a majority wait.',
       [nodes],
-      'Whatever needs the word of most nodes waits: finality, streams, audits.',
+      'Finality, streams and audits need most nodes, and wait.',
     ),
   },
   CHAIN_STALLED: {
-    title: 'The chain makes no blocks, or all configured nodes of it have stopped.',
+    title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
-      'Compare with a block explorer. If the chain goes on there, add a node that is in sync. Halt a chain whose blocks you do not trust.',
+      'Compare with a block explorer. If the chain makes blocks there, add a node that is in sync. Halt a chain whose blocks you do not trust.',
     ...cause('chain', 'Portage raises no fees for the chain until a block comes, and loses nothing.', [
       nodes,
       `portage halt --chain <chain> ${reason}`,
@@ -53,7 +53,7 @@ export const chainRows = {
     ...cause('node', 'Portage does not use the node.', [disable]),
   },
   NODE_DOWN: {
-    ...row('A node does not answer; others of its chain do.', 'Repair the node, or disable it.'),
+    ...row('A node does not answer. Other nodes of its chain do.', 'Repair the node, or disable it.'),
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable]),
   },
   NODE_LAGS: {
@@ -63,7 +63,7 @@ export const chainRows = {
   },
   NODES_DISAGREE: retry(
     'The nodes of the chain do not agree.',
-    'Nothing if it passes. Otherwise portage doctor, then portage node disable the node that lies. Disabled nodes still count: if no majority is left, remove dead ones from the config.',
+    'Nothing if it passes. Otherwise find the node that lies (portage doctor), and disable it (portage node disable). Disabled nodes still count: if no majority is left, remove dead ones from the config.',
   ),
   NODE_UNAVAILABLE: retry('No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
   NODE_REFUSED: retry('The node refused the request.', 'Read the message of the node.'),

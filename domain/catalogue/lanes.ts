@@ -8,7 +8,7 @@ export const laneRows = {
     ...row('No process with the key of this lane is running.', 'Start a process with the key.'),
     ...cause(
       'lane',
-      `${does.otherLanes} Those with a nonce may leave after \`transfers.abandonAfterMinutes\`.`,
+      `${does.otherLanes} Transfers with a nonce may leave after \`transfers.abandonAfterMinutes\`.`,
       ['portage run --role lane --lane <address>'],
       'The lane signs nothing.',
     ),
@@ -47,7 +47,7 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [`portage lane set-window <lane> <number> ${reason}`]),
   },
   FEE_LIMIT_REACHED: {
-    title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain asks.',
+    title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
     remedy: 'portage fees show, then raise the limit (portage fees set), or wait until the base fee falls.',
     ...cause('lane', 'Portage sends the best attempt again and again. Higher nonces wait for this one.', [showLane, fees, raiseFee]),
   },
@@ -63,7 +63,7 @@ export const laneRows = {
   },
   LANE_UNREACHABLE: {
     ...retry('The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
-    ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other ledgers answer.'),
+    ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other ledgers do answer.'),
   },
   LANE_UNSYNCED: {
     ...retry(
@@ -86,7 +86,7 @@ export const laneRows = {
       'The lane already has as many transactions in flight as its window allows.',
       'Wait for a block. If it lasts, add a key to the chain, or raise the window.',
     ),
-    ...cause('transfers', 'Waiting calls are ranked by class and age, and get a nonce as soon as another one is mined.', [listLanes]),
+    ...cause('transfers', 'Waiting calls are ranked by class and age. The next one gets a nonce as soon as an earlier nonce is mined.', [listLanes]),
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(
@@ -98,7 +98,7 @@ export const laneRows = {
     'Nothing: this ends once that nonce is final. If it is not mined, start the process with the key of that lane, which fills it with a no-op.',
   ),
   KEY_USED_ELSEWHERE: row(
-    'The key of this lane is used outside Portage. The lane goes on above those nonces.',
+    'The key of this lane is used outside Portage. The lane continues above those nonces.',
     'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
   ),
   SIGNING_REFUSED: {
@@ -106,7 +106,7 @@ export const laneRows = {
       'The signing policy of the lane does not allow this.',
       'Nothing was signed. If the traffic is real, raise the limit that the message names in the config of the processes with the key; no command does. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
     ),
-    ...cause('transfers', 'Nothing is signed past the limits; the transfers wait.', [show, showLane]),
+    ...cause('transfers', 'Portage signs nothing beyond the limits. The transfers wait.', [show, showLane]),
   },
   CALL_UNJUSTIFIED: {
     ...fatal(
@@ -132,6 +132,6 @@ export const laneRows = {
   ),
   TRANSACTION_LOST: fatal(
     "The fate of this operator's transaction is unknown: it is not sent again.",
-    'Look at the transactions of the account of the lane, by the nonce and the hashes. Order it again only if none of them did it.',
+    'Look at the transactions of the account of the lane, by the nonce and the hashes. Order it again only if none of them made it.',
   ),
 } satisfies Record<string, Row>

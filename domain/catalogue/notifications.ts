@@ -3,7 +3,7 @@ import { cause, commands, retry, type Row, row } from './row.ts'
 const { reason } = commands
 const list = 'portage notifications list'
 const enable = `portage notifications enable <receiver> ${reason}`
-const waits = 'Events wait in Temporal, as long as it keeps closed workflows.'
+const waits = 'Events wait in Temporal for as long as it keeps closed workflows.'
 
 /** Receivers of notifications. */
 export const notificationRows = {
@@ -21,7 +21,7 @@ export const notificationRows = {
     title: 'A receiver of notifications does not answer, or refuses notifications.',
     remedy:
       'portage notifications list has the last error. 401 and 403: does it have the secret that signs? 404 and 3xx: is its url right? If portage notifications test succeeds, the rest is sent at once.',
-    ...cause('notifications', 'Portage retries ever more rarely. Other receivers are notified.', [
+    ...cause('notifications', 'Portage retries less and less often. Other receivers are notified as usual.', [
       list,
       'portage notifications test <receiver>',
     ]),
@@ -41,7 +41,7 @@ export const notificationRows = {
     'Repair the receiver, then portage notifications replay.',
   ),
   RECEIVER_SECRET_UNUSABLE: row(
-    'A secret of a receiver cannot be used. The receiver is not notified until it can.',
+    'A secret of a receiver cannot be used. The receiver gets no notifications until it can be used.',
     'Put whsec_ and 24 to 64 random bytes in base64 there: echo "whsec_$(openssl rand -base64 32)".',
   ),
   RUN_FOREIGN: row(

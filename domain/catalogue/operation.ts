@@ -6,13 +6,13 @@ export const operationRows = {
     ...retry('Something unexpected happened.', 'Read the cause and report it. For a transfer: retry it once the cause is gone.'),
     ...cause(
       'transfers',
-      'A failing step is retried ever more rarely. Parked transfers are not retried, and are still watched.',
+      'A failing step is retried less and less often. Parked transfers are not retried, but are still watched.',
       [commands.show, commands.retry],
-      'Transfers are parked or a step of them fails again and again by an error without a code: a bug.',
+      'Transfers are parked, or one of their steps fails again and again, because of an error without a code. This is a bug.',
     ),
   },
   UNREAD: {
-    title: 'A part of the answer could not be read: the causes that it would show are not known.',
+    title: 'A part of the answer could not be read, so causes may be missing.',
     remedy: 'Ask again. If it lasts, portage doctor names the part that does not answer.',
     ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
   },
@@ -32,7 +32,7 @@ export const operationRows = {
     'Restore the file from a copy, or move it away: the next pass writes what Temporal still has.',
   ),
   TRACES_LOST: row(
-    'Traces could not be sent, and are lost. Transfers go on.',
+    'Traces could not be sent, and are lost. Transfers continue.',
     'Start the OTLP collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
   ),
   API_LISTEN: fatal(
@@ -121,7 +121,7 @@ export const settingsRows = {
       'chain',
       'Transfers are taken in and wait without a nonce. Transactions that were signed before are still mined.',
       ['portage settings', `portage unhalt <scope> ${reason}`],
-      'Nothing new is signed for it.',
+      'Nothing new is signed for the halted scope.',
     ),
   },
   DENIED: {
@@ -143,10 +143,10 @@ export const settingsRows = {
   ),
   SETTINGS_ORDERED_AGAIN: row(
     'An order of the checkpoint was missing from the settings, and was given again.',
-    'portage settings shows what is in force. End what should not be.',
+    'portage settings shows what is in force. End the orders that should not be.',
   ),
   SETTINGS_CHECKPOINT_UNUSABLE: row(
     'The checkpoint of the settings cannot be used: halts from before a wipe are not known.',
-    'portage halt and portage deny what must not run, then correct or remove the file, or the object.',
+    'Give the halts and denials again (portage halt, portage deny), then correct or remove the file, or the object.',
   ),
 } satisfies Record<string, Row>

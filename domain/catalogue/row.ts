@@ -21,7 +21,7 @@ export interface ErrorRow extends Row {
 
 /** Severities of causes, the most harmful first: `portage stuck` sorts by them. */
 export const severities = {
-  everything: 'Nothing goes on',
+  everything: 'All work has stopped',
   chain: 'A chain or a route waits',
   lane: 'A lane waits',
   transfers: 'Some transfers wait',
@@ -81,7 +81,7 @@ export const commands = {
 } as const
 
 export const does = {
-  otherLanes: 'Transfers without a nonce go to other lanes of the chain that take work. If there is none, they wait.',
-  keeps: 'Portage keeps what waits, and goes on within seconds after the repair.',
-  rechecks: 'The transfers wait without a nonce and check again by themselves. Portage wakes them when it sees the change.',
+  otherLanes: 'Transfers without a nonce go to other lanes of the chain that take work. If no lane takes work, they wait.',
+  keeps: 'All waiting work is kept, and continues within seconds after the repair.',
+  rechecks: 'The transfers wait without a nonce and check again by themselves. Portage wakes them when it sees that the cause is gone.',
 } as const

@@ -9,7 +9,7 @@ export const streamRows = {
     ...cause('intake', 'Portage keeps asking the stream.', [showStream], 'Other workflows of the queue ledger answer.'),
   },
   STREAM_FORKED: {
-    title: 'The source chain shows other final blocks than were read.',
+    title: 'The source chain shows other final blocks than those that Portage has read.',
     remedy: 'Ask what happened to the chain, and audit its deliveries. Raise its finality if it was reorganised.',
     ...cause('intake', 'The stream goes back to the last block that most nodes still have, and reads again.', [
       showStream,
@@ -19,16 +19,16 @@ export const streamRows = {
   STREAM_COUNT: {
     title: "The source's own count, or the target, contradicts the source's logs.",
     remedy: 'Compare the nodes with a block explorer: one hides logs, or the chain was reorganised. See docs/operate/streams.md.',
-    ...cause('intake', 'The stream reads the blocks again, and starts nothing that the source does not have.', [showStream, audit]),
+    ...cause('intake', 'The stream reads the blocks again, and starts no transfer that the source does not have.', [showStream, audit]),
   },
   STREAM_PAUSED: {
     ...row('The stream is paused: its cursor does not move.', 'Resume it once the reason for the pause is gone.'),
-    ...cause('intake', 'Transfers that are open go on.', [`portage stream resume <stream> ${reason}`]),
+    ...cause('intake', 'Open transfers continue.', [`portage stream resume <stream> ${reason}`]),
   },
   STREAM_FULL: {
-    title: 'The stream has its limit of open transfers: its cursor waits.',
+    title: 'The stream has reached its limit of open transfers: its cursor waits.',
     remedy: 'Find out what the open transfers wait for, or raise the limit.',
-    ...cause('intake', 'The cursor goes on as transfers end.', [
+    ...cause('intake', 'The cursor continues when transfers end.', [
       'portage transfer list --state waiting',
       `portage stream set-max-open <stream> <number> ${reason}`,
     ]),
@@ -36,17 +36,17 @@ export const streamRows = {
   STREAM_LAGS: {
     title: 'The cursor of the stream is far behind the final blocks of its source.',
     remedy: 'Check that a process with the role intake runs, and that the nodes of the source answer.',
-    ...cause('intake', 'A process with the role intake reads on, range by range.', [showStream, nodes]),
+    ...cause('intake', 'A process with the role intake continues to read, range by range.', [showStream, nodes]),
   },
   STREAM_WITHOUT_SOURCE: {
     title: 'The config has no source for this stream: its chain, its route or its emitter was removed.',
     remedy:
-      'If the source is needed, put it back into the config of the processes with the role intake. If not, the second command takes the stream off the list; it touches no transfer.',
+      'If the source is needed, put it back into the config of the processes with the role intake. If not, the second command removes the stream from the list. It does not affect any transfer.',
     ...cause(
       'intake',
-      'Its transfers go on.',
+      'Its transfers continue.',
       [showStream, `temporal workflow terminate --workflow-id stream:<stream> ${reason}`],
-      'Nothing looks for transfers that the stream misses.',
+      'Portage no longer looks for transfers that the stream has missed.',
     ),
   },
   GAP_UNSTARTED: {
@@ -73,15 +73,15 @@ export const streamRows = {
   GAP_UNOBSERVED: {
     title: 'Messages are final at the source, and no server that was asked has them signed.',
     remedy: 'Ask Wormhole. Skip a number only if its message can never come.',
-    ...cause('intake', 'Portage asks for them ever more rarely.', [showStream, audit, `portage stream skip <stream> <number> ${reason}`]),
+    ...cause('intake', 'Portage asks the guardians for them, less and less often.', [showStream, audit, `portage stream skip <stream> <number> ${reason}`]),
   },
   GAP_HELD: {
     ...row("Wormhole's Governor holds messages back.", 'Wait.'),
-    ...cause('intake', 'Portage asks for them again, at every audit at least.', [showStream]),
+    ...cause('intake', 'Portage asks for them again, at least at every audit.', [showStream]),
   },
   GAP_NOT_FINAL: {
     ...row('These messages are not final at the source yet, although later ones came.', 'Wait.'),
-    ...cause('intake', 'Portage asks for them again, at every audit at least.', [showStream]),
+    ...cause('intake', 'Portage asks for them again, at least at every audit.', [showStream]),
   },
   STREAM_AUDIT_UNENDED: retry(
     'The audit of the stream was ended early: an answer that it needed did not come.',
@@ -96,7 +96,7 @@ export const streamRows = {
     'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
   ),
   CHECKPOINT_DENIED: row(
-    'The source denies the block of the checkpoint that a stream began with. The checkpoint is no longer trusted.',
+    'The source does not have the block of the checkpoint that a stream began with. The checkpoint is no longer trusted.',
     'Nothing: the blocks are read again. Find out who wrote the checkpoint, or whether the chain was replaced.',
   ),
   LOGS_HIDDEN: row(
@@ -116,8 +116,8 @@ export const streamRows = {
     'portage audit run --chain <chain> --hours 48, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
   ),
   STREAM_BEGAN_OTHERWISE: row(
-    'A key of the config acts only where a stream begins, and this stream runs already.',
-    'Correct the key in the config, or leave it.',
+    'A setting of the config applies only when a stream begins, and this stream already runs.',
+    'Correct the setting in the config, or leave it.',
   ),
   NUMBERS_MISSING: row(
     'Numbers of the stream are missing.',

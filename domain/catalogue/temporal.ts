@@ -10,7 +10,7 @@ export const temporalRows = {
       'everything',
       'Every process asks again every few seconds. Messages from the spy are kept in memory; if a process ends, streams fetch them from the guardians.',
       [doctor],
-      'Nothing is started and nothing goes on. Another code of the same cause says which certificate, key, permission or namespace is wrong.',
+      'No transfer starts or continues. Another code of the same cause says which certificate, key, permission or namespace is wrong.',
     ),
   },
   LEDGER_WITHOUT_WORKER: {
@@ -27,7 +27,7 @@ export const temporalRows = {
     remedy: 'Read the reason in the log or the Web UI. Roll the version back, or give the process the keys that it lacks.',
     ...cause(
       'lane',
-      'Portage resets a workflow whose code does not fit its history, and retries every other one.',
+      'Portage resets a workflow whose code does not fit its history, and retries the tasks of all others.',
       ['temporal workflow describe --workflow-id <workflow>', doctor],
       'The reason is a bug, a key that a process lacks, or a version that should not run.',
     ),
@@ -115,7 +115,7 @@ export const temporalRows = {
     'If Portage wrote it before encryption was on, set required to false until that workflow has ended or continued as new. Otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   ENCRYPTION_BROKEN: retry(
-    'A payload in Temporal is not what was encrypted.',
+    'A payload in Temporal cannot be decrypted with the key that it names.',
     'Check that all processes have the same key under this id. Otherwise somebody who reaches Temporal has changed or moved it: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   PAYLOADS_PLAIN: row(

@@ -56,7 +56,7 @@ export const transferRows = {
       'The amount is not below the inbound cap of a whole day.',
       'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then portage transfer retry.',
     ),
-    ...cause('transfers', 'The transfers are parked, because they fit on no day.', [show, commands.retry]),
+    ...cause('transfers', 'The transfers are parked, because their amounts are above the cap of a whole day.', [show, commands.retry]),
   },
   NATIVE_NOT_FINAL: {
     ...retry("The source contract's finalized table does not have this nonce yet.", 'Wait for finality on the source chain.'),
@@ -92,12 +92,12 @@ export const transferRows = {
       'Look at the reverted transactions. Portage tries again at the time that the reason says, or at once by portage transfer retry; portage deny keeps the token or the recipient out.',
       { waitsForItself: true },
     ),
-    ...cause('transfers', 'Portage tries them more rarely, so that they waste no gas.', [show, `portage deny <kind> <party> ${reason}`]),
+    ...cause('transfers', 'Portage tries these transfers less often, so that they waste no gas.', [show, `portage deny <kind> <party> ${reason}`]),
   },
   GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (portage fees set), then portage transfer retry.'),
   DEADLINE_PASSED: fatal(
     'The deadline of the transfer has passed.',
-    'portage transfer retry delivers it all the same, without a deadline.',
+    'portage transfer retry delivers it nevertheless, without a deadline.',
   ),
   DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.', {
     waitsForItself: true,
@@ -110,7 +110,7 @@ export const transferRows = {
   TRANSFERS_PARKED: {
     title: 'Transfers are parked: they are out of automatic retries and wait for an operator.',
     remedy: 'Look up the code of the transfer in docs/reference/errors.md. Retry once its cause is gone.',
-    ...cause('unexplained', 'Parked transfers are still watched: one that somebody else delivers ends as delivered.', [
+    ...cause('unexplained', 'Parked transfers are still watched. If somebody else delivers one, it ends as delivered.', [
       show,
       commands.retry,
       `portage transfer cancel <id> ${reason}`,

@@ -59,7 +59,7 @@ function page(code: Code, row: Row & Partial<CauseRow>, alerts: readonly AlertRu
     wrapped(title),
     ...(meaning === undefined ? [] : [wrapped(meaning)]),
     wrapped(`**Symptom:** ${symptoms(code, alerts)}.`),
-    ...(does === undefined ? [] : [wrapped(`**Portage:** ${does}`)]),
+    ...(does === undefined ? [] : [wrapped(`**Meanwhile:** ${does}`)]),
     wrapped(`**You:** ${linked(remedy.replace(`: ${runbookOf(code)}`, ''))}`),
     ...(next.length === 0 ? [] : [['```sh', ...next, '```'].join('\n')]),
     ...(alerts.length === 0 ? [] : ['**Alerts:**', alerts.map((alert) => wrapped(itemOf(alert), '  ')).join('\n')]),
