@@ -86,7 +86,9 @@ export const laneRows = {
       'The lane already has as many transactions in flight as its window allows.',
       'Wait for a block. If it lasts, add a key to the chain, or raise the window.',
     ),
-    ...cause('transfers', 'Waiting calls are ranked by class and age. The next one gets a nonce as soon as an earlier nonce is mined.', [listLanes]),
+    ...cause('transfers', 'Waiting calls are ranked by class and age. The next one gets a nonce as soon as an earlier nonce is mined.', [
+      listLanes,
+    ]),
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(

@@ -83,7 +83,7 @@ export const messageRows = {
       'intake',
       'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing ones.',
       [commands.doctor, 'portage stream list'],
-      'Signed messages came only from the guardians\' APIs, and late. The next message from the spy, or a new subscription, ends the cause.',
+      "Signed messages came only from the guardians' APIs, and late. The next message from the spy, or a new subscription, ends the cause.",
     ),
   },
   SPY_BACKLOG: row(

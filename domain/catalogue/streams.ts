@@ -73,7 +73,11 @@ export const streamRows = {
   GAP_UNOBSERVED: {
     title: 'Messages are final at the source, and no server that was asked has them signed.',
     remedy: 'Ask Wormhole. Skip a number only if its message can never come.',
-    ...cause('intake', 'Portage asks the guardians for them, less and less often.', [showStream, audit, `portage stream skip <stream> <number> ${reason}`]),
+    ...cause('intake', 'Portage asks the guardians for them, less and less often.', [
+      showStream,
+      audit,
+      `portage stream skip <stream> <number> ${reason}`,
+    ]),
   },
   GAP_HELD: {
     ...row("Wormhole's Governor holds messages back.", 'Wait.'),

@@ -92,7 +92,10 @@ export const transferRows = {
       'Look at the reverted transactions. Portage tries again at the time that the reason says, or at once by portage transfer retry; portage deny keeps the token or the recipient out.',
       { waitsForItself: true },
     ),
-    ...cause('transfers', 'Portage tries these transfers less often, so that they waste no gas.', [show, `portage deny <kind> <party> ${reason}`]),
+    ...cause('transfers', 'Portage tries these transfers less often, so that they waste no gas.', [
+      show,
+      `portage deny <kind> <party> ${reason}`,
+    ]),
   },
   GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (portage fees set), then portage transfer retry.'),
   DEADLINE_PASSED: fatal(
