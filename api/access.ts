@@ -9,7 +9,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** open: no token. read: any token. Otherwise a token of the level of the order. */
+/** `open`: no token. `read`: any token. The name of an order: a token of the level that the order needs. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Undefined: the route is open. */
     principal: Principal | undefined
-    /** Memo of the check, which two hooks await. */
+    /** The pending token check, shared by the rate limiter and the guard. */
     identity: Promise<Principal> | undefined
   }
 }
@@ -28,7 +28,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/** Counts requests by valid token, others by address: those without a token cannot use up an operator's limit. */
+/** Counts requests by valid token, else by address. A client without a token cannot use up an operator's limit. */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)
@@ -39,7 +39,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Every later route must name its access. The token is checked after the rate limit, before the body is read. */
+/** Routes added later must name their access. Checks tokens after the rate limit, before the body is read. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)
@@ -73,7 +73,7 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
 
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 503: errorSchema }
 
-/** The name of the token, if it covers the subject. Throws ACCESS_SCOPE. */
+/** Returns the token's name. Throws ACCESS_SCOPE if its scope does not cover the subject. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {
   const { access } = routeOptions.config
   if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { transferStates } from '../domain/transfer/transfer.ts'
 
-/** Answers of the API that the page shows, too: its types are those of these schemas, so this file runs anywhere. */
+/** API answers that the page shows, too. It takes its types from here, so this file needs nothing from Node. */
 
-/** The members of RFC 9457, and the fields of the catalogue of errors. */
+/** Problem details (RFC 9457), with fields of the error catalogue. */
 export const problemSchema = z
   .object({
     type: z.string().describe('Names the kind of problem: `urn:portage:error:` and the code.'),

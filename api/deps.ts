@@ -24,21 +24,21 @@ export interface ApiDeps {
   readonly logger: Logger
   /** This process feeds the streams and sets their metrics itself. */
   readonly feedsStreams: boolean
-  /** Absent: this process has no subscriptions. */
+  /** Absent: this process subscribes to no guardian spy. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
-  /** Of the listeners of events, ms. */
+  /** Heartbeat interval of event streams, ms. */
   readonly heartbeatMs?: number
-  /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
+  /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and errors of its reads. */
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
   /** Absent: this process holds no keys. */
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }
 
-/** By the newest head. Undefined: this process does not read the chain. */
+/** The finalized height as of the newest head. Undefined: this process does not read the chain. */
 export function finalizedHeight({ chains }: ApiDeps['network'], chain: ChainName): { finalized: number; headAt: number } | undefined {
   const head = chains.get(chain)?.heads.current
   return head && { finalized: head.finalized, headAt: head.latest.timestamp * 1_000 }
 }
 
-/** Its requests and answers have the types of their schemas. */
+/** The Fastify instance. Zod schemas give its requests and answers their types. */
 export type Api = Parameters<FastifyPluginCallbackZod>[0]

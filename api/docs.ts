@@ -49,7 +49,7 @@ const stylesheet = '/docs/style.css'
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const headers = { ...pageHeaders, 'content-security-policy': policy }
 
-/** `GET /docs`. Open, since a browser sends no token for a page; it shows nothing of this deployment. */
+/** `GET /docs`. Needs no token, because browsers send none for a page. Shows nothing about this deployment. */
 export function docsRoutes(app: Api): void {
   const options = { config: { access: 'open' }, schema: { hide: true } } as const
   let page: string | undefined
@@ -102,7 +102,7 @@ function operationHtml(method: string, path: string, operation: OpenApiOperation
   const head = '<tr><th>name</th><th>in</th><th>type</th><th>what it is</th></tr>'
   const answers = Object.entries(responses).map(([status, { description: text, content = {} }]) => {
     const said = text && text !== 'Default Response' ? ` ${escaped(text)}` : ''
-    // The head of the page describes the body of refusals.
+    // The page's introduction describes the body of refusals once.
     return `<li><code>${escaped(status)}</code>${said}${Number(status) >= 400 ? '' : contentHtml(content)}</li>`
   })
   return `<details id="${escaped(idOf(method, path))}">
@@ -173,7 +173,7 @@ function fieldsHtml(schema: JsonSchema, depth = 0): string {
 
 const replaced: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** For the content of an element or a quoted attribute. */
+/** Escapes text for the content of an element or a quoted attribute. */
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (one) => replaced[one] ?? '')
 }

@@ -12,7 +12,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** Other retriable codes are 503; all other codes are 422: the request was understood and refused. */
+/** Codes not listed here are 503 if retriable, else 422: the request was understood and refused. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
@@ -29,7 +29,7 @@ const statusByCode = new Map(Object.entries(codesByStatus).flatMap(([status, cod
 /** About a block of most chains. */
 const retryAfterSeconds = 10
 
-/** Has no secrets. `retryAfter`: seconds, where another try may help. `challenge`: the header www-authenticate. */
+/** An answer without secrets. `retryAfter`: seconds, if a retry may help. `challenge`: the header www-authenticate. */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
   const status = statusByCode.get(error.code) ?? (error.retriable ? 503 : 422)
@@ -49,7 +49,7 @@ export function toErrorAnswer(thrown: unknown) {
   return {
     status,
     retryAfter: status === 503 || error.code === 'IDEMPOTENCY_KEY_BUSY' ? retryAfterSeconds : undefined,
-    // A 401 names the scheme (RFC 9110, section 15.5.2).
+    // A 401 must name the scheme (RFC 9110, section 15.5.2).
     challenge: status === 401 ? 'Bearer realm="portage"' : undefined,
     body,
   }
@@ -77,10 +77,10 @@ function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly 
   return { error: toRelayerError(thrown) }
 }
 
-/** `path`: `body.reason`, `body.orders.0.kind`; `body` alone: all of the body. */
+/** `path`: such as `body.reason` or `body.orders.0.kind`. `body` alone means the whole body. */
 type FieldErrors = NonNullable<Problem['errors']>
 
-/** An issue of zod: those of the options of a union are not converted. */
+/** A raw Zod issue. The validator does not convert issues of a union's options. */
 interface RawIssue {
   readonly code?: string
   readonly path: readonly PropertyKey[]
@@ -89,7 +89,7 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** A body of 256 KB can have a hundred thousand wrong fields. */
+/** Most reported fields. A body of 256 KB can have a hundred thousand wrong ones. */
 const mostNamed = 50
 const longest = 200
 
@@ -105,7 +105,7 @@ export function fieldErrors(context: string, issues: readonly Partial<FastifySch
   }))
 }
 
-/** Names each unknown field. Of a union it reports the option with the fewest wrong fields. */
+/** Lists each unknown field. For a union, reports the option with the fewest wrong fields. */
 function expanded(issue: RawIssue): { readonly path: readonly PropertyKey[]; readonly message: string }[] {
   const { code, path, message, errors = [], keys = [] } = issue
   if (code === 'unrecognized_keys' && keys.length > 0) return keys.map((key) => ({ path: [...path, key], message: 'is not known here' }))

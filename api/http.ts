@@ -6,7 +6,7 @@ import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, request
 import type { Api } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 
-/** Limits of size and time, and problem details for errors below fastify's routes. */
+/** Limits of size and time, and problem details for errors outside Fastify's routes. */
 export const serverOptions = {
   /** Bytes; far more than the longest VAA. */
   bodyLimit: 256 * 1024,
@@ -16,12 +16,12 @@ export const serverOptions = {
   /** Transfer ids are longer than fastify's 100 characters. */
   routerOptions: { maxParamLength: 1_000 },
   http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
-  /** A path that cannot be decoded, or a part of it that is too long. */
+  /** Called for a path that cannot be decoded or has a parameter that is too long. */
   frameworkErrors: (error: Error, _: FastifyRequest, reply: FastifyReply) => sendError(reply, error),
   clientErrorHandler,
 } as const
 
-/** @param given instead of the status of the error's code */
+/** @param given overrides the status of the error's code */
 export function sendError(reply: FastifyReply, error: unknown, given?: number) {
   const { status: usual, retryAfter, challenge, body } = toErrorAnswer(error)
   const status = given ?? usual
@@ -61,7 +61,7 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** Throws ACCESS_HOST. @param names of the config; addresses and localhost are always accepted */
+/** Throws ACCESS_HOST. @param names the config's host names; IP addresses and localhost are always accepted */
 export function assertHost(host: string | undefined, names: readonly string[]): void {
   if (!isOwnHost(host, names)) throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })
 }

@@ -20,7 +20,7 @@ interface Answer<Body> {
   readonly body: Body
 }
 
-/** Runs `work` once per key; a refusal releases it. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, as `work`. */
+/** Runs `work` once per key. Errors free the key. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, errors of `work`. */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
   request: FastifyRequest,
@@ -38,7 +38,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // The work stays done if its answer cannot be stored: the next request finds its transfers.
+  // If the answer cannot be stored, the work is done all the same: a repeated request finds its transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

@@ -26,7 +26,7 @@ export const pageHeaders = {
   'cache-control': 'no-cache',
 } as const
 
-/** Fixed paths: no path of a request ever becomes the path of a file. */
+/** Fixed paths: the path of a request never becomes the path of a file. */
 const served = [
   { path: '/', file: 'index.html', type: 'text/html; charset=utf-8' },
   { path: '/page/page.js', file: 'page.js', type: 'text/javascript; charset=utf-8' },
@@ -82,7 +82,7 @@ async function readPageFile(folder: string, { file, type }: (typeof served)[numb
   return { type, etag, plain, zipped: await promisify(gzip)(plain, { level: 9 }) }
 }
 
-/** A release has built files. Otherwise a separate process builds them: the builder is not in the compiled code. */
+/** A release has built files. Otherwise a separate process builds them, because compiled code lacks the builder. */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
   if (existsSync(released)) return released

@@ -6,17 +6,17 @@ export interface GateLimits {
   readonly waiting: number
 }
 
-/** Runs a read. Throws API_BUSY, and what the read throws. */
+/** Runs a read. Throws API_BUSY, and errors of the read. */
 export type ReadGate = <Answer>(read: () => Promise<Answer>) => Promise<Answer>
 
-/** Bounds expensive reads: however many requests come, a process runs `atOnce` of them. */
+/** Limits expensive reads: a process runs at most `atOnce` of them, and `waiting` more wait. */
 export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   const queue: (() => void)[] = []
   let running = 0
   return async (read) => {
     if (running >= atOnce) {
       if (queue.length >= waiting) throw new RelayerError('API_BUSY', { facts: { atOnce, waiting } })
-      // A finished read hands its place over: `running` stays.
+      // A finished read hands over its place, so `running` does not change.
       await new Promise<void>((go) => queue.push(go))
     } else running += 1
     try {
@@ -31,14 +31,14 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
 
 export type ReadFor = 'read' | 'order'
 
-/** Separate, so that readers cannot block orders. */
+/** Two separate gates, so that readers cannot block orders. */
 export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }
 
 const mostKept = 20
 
-/** Shares reads by key, for `keepMs` after the answer. Throws API_BUSY, and what the read throws, which is not kept. */
+/** Shares reads by key, until `keepMs` after the answer. Throws API_BUSY and errors of the read, which are not kept. */
 export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
   const kept = new LRUCache<string, Promise<Answer>>({ max: mostKept })
   return (key, read) => {

@@ -38,7 +38,7 @@ export const restApi = {
   },
 }
 
-/** Not listening yet. Closing it does not close its dependencies. */
+/** The API, not listening yet. Closing it does not close its dependencies. */
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const app = Fastify({ ...serverOptions, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
   limitConnections(app.server)
@@ -55,12 +55,12 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const unknown = new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' })
   app.setNotFoundHandler((_, reply) => sendError(reply, unknown, 404))
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern of the route: each value would make a series.
+    // The route's pattern: with concrete paths every value would make a new series.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
-  // The parser still reports the requests of a chunk after `limitConnections` has closed their connection.
+  // Node's parser still reports requests of a received chunk after `limitConnections` has closed their connection.
   app.addHook('onRequest', (request, reply, done) => (request.raw.socket.destroyed ? void reply.hijack() : done()))
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
   const check = tokenCheckOf(deps)
@@ -95,7 +95,7 @@ function indexRoute(app: Api): void {
   )
 }
 
-/** Answers until the process can start. No token is checked here: requests get the code, never address or detail. */
+/** Answers until the process can start. Checks no token, so answers have the error's code, never address or detail. */
 function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
-/** Resolves packages like a part of Temporal's worker. */
+/** Resolves packages as Temporal's worker does. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** The sources find their resources (protos, package.json) from the root, wherever the compiled code is. */
+/** Keeps the URL of each source, so that it finds protos and package.json wherever the compiled code is. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -22,17 +22,15 @@ const originalUrls = {
 }
 const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require('./root.cjs') + '/');`
 
-/**
- * Packages of the AWS SDK, in a file of their own: large, and loaded only for a key in KMS or an archive in a bucket.
- */
+/** The AWS SDK gets a separate file: it is large, and only needed for a key in KMS or an archive in a bucket. */
 const aws = /^@aws-sdk\/|^@smithy\//
 
-/** In a file of their own: loaded only where traces are sent. */
+/** Tracing packages get a separate file, loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
 /**
- * A module in another compiled file. An ECMAScript module keeps its kind: otherwise its importer would get all of it as
- * the default export.
+ * Loads a module from another compiled file. ECMAScript modules stay such modules: otherwise their importer would get
+ * the whole module as the default export.
  */
 const partOf =
   (file) =>
@@ -55,7 +53,7 @@ function isModule(name) {
   return false
 }
 
-/** Redirects imports of packages to packages.cjs, of tracing to otlp.cjs, of AWS to aws.cjs, and records them. */
+/** Redirects imports of packages to packages.cjs, tracing to otlp.cjs and AWS to aws.cjs, and records them. */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
@@ -73,7 +71,7 @@ const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   },
 })
 
-/** Modules of both otlp.cjs and packages.cjs exist once. */
+/** Makes otlp.cjs use the modules of packages.cjs, so that they are not loaded twice. */
 const sharing = (packages) => ({
   name: 'sharing',
   setup({ onResolve, onLoad }) {
@@ -85,7 +83,7 @@ const sharing = (packages) => ({
   },
 })
 
-/** Replaces `from` by `to` in a file of a package. Throws if `from` is missing: the package has changed. */
+/** Replaces `from` with `to` in a package's file. Throws if `from` is missing, because the package has changed. */
 const edits = [
   {
     file: /@temporalio\/worker\/lib\/workflow\/threaded-vm\.js$/,
@@ -99,7 +97,7 @@ const edits = [
   },
 ]
 
-/** webpack only bundles workflows, which happens earlier (workers/process/bundle.ts): it is loaded on demand. */
+/** Loads webpack on demand: it only bundles workflows, which happens earlier (workers/process/bundle.ts). */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {
@@ -128,10 +126,7 @@ const packageEdits = {
 
 const protoModule = /@temporalio\/proto\/protos\/json-module\.js$/
 
-/**
- * Temporal's messages, a megabyte, as JSON in a file of their own: parsing JSON is faster than running the same
- * program.
- */
+/** Moves Temporal's message definitions (1 MB) to a JSON file: parsing it is faster than running them as code. */
 function protoParts(path) {
   const text = readFileSync(path, 'utf8')
   const [from, to] = [text.indexOf('.addJSON(') + '.addJSON('.length, text.lastIndexOf(');')]
@@ -139,7 +134,7 @@ function protoParts(path) {
   return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
 }
 
-/** Records the paths of sources relative to the root instead of the build folder. */
+/** Makes the source paths in a source map relative to the root instead of the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
   // `package:ethers` is not a file.
@@ -149,8 +144,8 @@ function placeMap(path) {
 }
 
 /**
- * load.cjs reads compiled files as ASCII. esbuild leaves other characters in comments and regular expressions: `…`
- * becomes `\u2026`.
+ * Escapes the characters that esbuild leaves outside ASCII, in comments and regular expressions: `…` becomes `\u2026`.
+ * load.cjs reads compiled files as ASCII.
  */
 function keepAscii(path) {
   const text = readFileSync(path, 'utf8')
@@ -158,7 +153,7 @@ function keepAscii(path) {
   if (escaped !== text) writeFileSync(path, escaped)
 }
 
-/** Turns late imports into late `require` of the same file. */
+/** Dynamic imports become calls of `require` in the same file, and still run late. */
 const common = {
   bundle: true,
   platform: 'node',
@@ -208,7 +203,7 @@ async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   for (const name of ['packages.cjs', 'otlp.cjs', 'aws.cjs', 'thread.cjs']) keepAscii(join(folder, name))
   writeFileSync(join(folder, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
   writeFileSync(join(folder, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
-  // The package source-map reads it from its own folder.
+  // The package source-map reads this file from its own folder.
   copyFileSync(fromWorker('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm'))
   return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
 }
@@ -228,7 +223,7 @@ async function makeFolder(folder, fill) {
   return result
 }
 
-/** Expressions that load.cjs reads: the folder with package.json, and that of the compiled packages. */
+/** Writes root.cjs for load.cjs. Takes two expressions: the folders of package.json and of the compiled packages. */
 function sayRoot(folder, rootCode, packagesCode = '__dirname') {
   writeFileSync(join(folder, 'root.cjs'), `module.exports = { root: ${rootCode}, packages: ${packagesCode} }\n`)
 }
@@ -258,7 +253,7 @@ export function compile(folder, packagesFolder) {
   return makeFolder(folder, async (made) => {
     const names = await compileSources(made)
     const shared = packagesFolder([...names.packages, '', ...names.ofTracing, '', ...names.ofAws])
-    // Renews the folder, so that it is removed with the last version that needs it.
+    // Renews the folder's time, so that it is not removed before the last version that needs it.
     if (existsSync(shared)) utimesSync(shared, new Date(), new Date())
     else
       await makeFolder(shared, async (draft) => {

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Exists only in a released package, in place of the sources. */
 const released = join(root, 'dist')
-/** Only a user who can write to node_modules can put code here, and such a user could change the packages, too. */
+/** Only a user who can write to node_modules can put code here. That user could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/code')
 /**
- * Compiled versions are kept for a week: several checkouts may share one node_modules, and a process loads parts of its
- * own late.
+ * How long compiled versions are kept, ms. Several checkouts may share one node_modules, and a running process loads
+ * parts of its version late.
  */
 const keptMs = 7 * 86_400_000
 /**
@@ -19,10 +19,10 @@ const keptMs = 7 * 86_400_000
  */
 const mostKept = 20
 const freshMs = 3_600_000
-/** Folders without code of the process. */
+/** Folders whose files the process does not run. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
-/** Hashes path, size and time of every source file: reading all files would cost more than it saves. */
+/** Path, time and size of every source file, for the cache key. Reading all files would cost more than it saves. */
 function sources() {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.has(entry.name))
@@ -52,7 +52,7 @@ export function dropOld(folder = cache) {
   try {
     const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))
     const isOfPackages = ({ name }) => name.startsWith('packages-')
-    // Separately: one version of packages serves many versions of sources.
+    // Counted separately: one version of packages serves many versions of sources.
     for (const kind of [found.filter(isOfPackages), found.filter((one) => !isOfPackages(one))])
       for (const [index, { name, age }] of kind.toSorted((a, b) => a.age - b.age).entries())
         if (age > keptMs || (index >= mostKept && age > freshMs)) rmSync(join(folder, name), { recursive: true, force: true })
@@ -60,8 +60,8 @@ export function dropOld(folder = cache) {
 }
 
 /**
- * The folder of the compiled command line (compile.js): most of a command's time is the loading of 1,000 files.
- * Compiles at the first start after a change of a source or a package, in a second. Undefined if that fails
+ * The folder of the compiled command line (compile.js). Loading 1,000 source files would take most of a command's time.
+ * Compiles, in a second, at the first start after a source or a package has changed. Undefined if that fails
  * (node_modules is read-only, esbuild is missing): tsx then runs the sources.
  */
 export async function compiledFolder() {

@@ -1,6 +1,6 @@
 'use strict'
-// Runs compiled code. A copy is in the folder of the compiled files. Other packages are found from the root of the
-// sources, or of the package.
+// Runs compiled code. This file is copied to the folder of the compiled files. Other packages are resolved from the
+// root of the sources or of the released package.
 const { createHash } = require('node:crypto')
 const { readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs')
 const { createRequire, SourceMap } = require('node:module')
@@ -12,16 +12,16 @@ const { root, packages } = require('./root.cjs')
 const fromRoot = createRequire(join(root, 'package.json'))
 /** main.cjs has the sources; all other files have packages. */
 const mainFile = 'main.cjs'
-/** Scripts that ran, and whose code is stored for the next process. */
+/** Scripts that ran without usable code from the cache. `keepCode` stores their code for the next process. */
 const unkept = []
 /** Length of SHA-256, bytes. */
 const digestBytes = 32
 let kind = isMainThread ? 'command' : 'thread'
 
 /**
- * The exports of a compiled file. V8 uses the code that an earlier process compiled (`keepCode`), which saves a third
- * of a start. V8 rejects code of another version or source length, but would run damaged code: the digest in front of
- * it shows damage (`read`). A user who can write here could change the code anyway.
+ * Runs a compiled file and returns its exports. V8 reuses the code that an earlier process cached (`keepCode`), which
+ * saves a third of the start. V8 rejects cached code of another version or source length, but would run damaged code.
+ * So a digest precedes it (`read`). A user who can write here could change the code anyway.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
@@ -40,7 +40,7 @@ function load(name) {
 
 const loaded = new Map()
 
-/** `require` for compiled files: of one another, or of installed packages. */
+/** The `require` of compiled files. It finds other compiled files and installed packages. */
 function requireFor(wanted) {
   if (wanted === './root.cjs') return root
   if (!wanted.startsWith('./')) return fromRoot(wanted)
@@ -51,7 +51,7 @@ requireFor.resolve = fromRoot.resolve
 
 const digest = (data) => createHash('sha256').update(data).digest()
 
-/** The code that `keepCode` wrote. Undefined: none, or damaged. */
+/** The cached code that `keepCode` wrote. Undefined: none, or damaged. */
 function read(path) {
   try {
     const kept = readFileSync(path)
@@ -94,7 +94,7 @@ function mapOf(path) {
   }
 }
 
-/** Maps stacks to sources. The map is read at the first stack: most commands never show one. */
+/** Maps stack traces to sources. The map is read at the first stack trace: most commands never show one. */
 function mapStacks(name) {
   const path = join(__dirname, name)
   let map
@@ -113,7 +113,7 @@ function mapStacks(name) {
 
 /**
  * The command line: `main` of cli/main.ts.
- * @param which `run` and the other commands need different parts of the code, and each stores its own
+ * @param which `run`, or any other command: the two need different parts of the code, so each has its own cache
  */
 function loadMain(which) {
   kind = which
@@ -121,7 +121,7 @@ function loadMain(which) {
   return load(mainFile)
 }
 
-/** A thread of workflows. It ends without an event, so its code is stored after the first tasks. */
+/** Runs a workflow thread. No event announces its end, so its code is stored after the first tasks. */
 function loadThread() {
   load('thread.cjs')
   setTimeout(() => keepCode(), 5_000).unref()

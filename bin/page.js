@@ -1,4 +1,4 @@
-// Builds the page of the API: api/page/ into three files. As a program it builds a missing page and prints the folder.
+// Builds the page of the API from api/page/. Run as a program, it builds the page if missing and prints its folder.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { dropOld } from './compiled.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Only a user who can write to node_modules can put code here, and such a user could change the packages, too. */
+/** Only a user who can write to node_modules can put code here. That user could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**
- * Builds index.html, icon.svg, page.js and page.css, with preact and uPlot, into a folder.
+ * Builds index.html, icon.svg, page.js and page.css (with preact and uPlot) into a folder.
  * @param {string} folder
  * @returns {Promise<string[]>} the bundled files of packages
  */
@@ -44,11 +44,11 @@ function keyOf() {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** The folder of the built page. Builds it if it is missing, in a tenth of a second. */
+/** The folder of the built page. Builds a missing page, which takes a tenth of a second. */
 export async function pageFolder() {
   const folder = join(cache, keyOf())
   if (existsSync(folder)) return folder
-  // Concurrent processes see all of it or nothing.
+  // Renamed at the end, so that concurrent processes see the whole folder or nothing.
   const made = `${folder}.${randomUUID()}`
   await buildPage(made)
   try {

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Runs the compiled sources, or tsx with the sources if they cannot be compiled. Both are found from this file, not
-// from the working directory.
+// Runs the compiled sources, or tsx with the sources if they cannot be compiled. Both are located relative to this
+// file, not to the working directory.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { compiledFolder } from './compiled.js'
 
-/** When the compiled code of V8 is stored: after the first transfers, which need more code than the start. */
+/** Delay before V8's compiled code is stored, ms. The first transfers need more code than the start. */
 const settledMs = 10_000
 
-// The reader of a pipe has closed it (`portage transfer list | head`).
+// Ends quietly when the reader of a pipe has closed it (`portage transfer list | head`).
 process.stdout.on('error', (error) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()

@@ -30,11 +30,11 @@ export interface CommandSpec {
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands
-  /** Absent: a group. Without an outcome everything is printed already. */
+  /** Absent: a group of commands. Returns nothing if the command has printed everything itself. */
   readonly run?: (call: Call<never>, ...args: never[]) => Promise<Outcome | void>
 }
 
-/** In the order of the help. */
+/** Commands by name, in the order of the help. */
 export type Commands = Readonly<Record<string, CommandSpec>>
 
 export function addCommands(
@@ -68,11 +68,11 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   const globals = command.optsWithGlobals<GlobalOptions>()
   /** --config, else PORTAGE_CONFIG, else portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** The environment decides Temporal's address and namespace. Throws CONFIG_INVALID. */
+  /** The environment overrides the config's Temporal address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // Access tokens are for one namespace: that of the variable, if set.
+    // An access token is valid for one namespace: the variable's, if set.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   /** Throws CONFIG_INVALID. */
@@ -87,12 +87,12 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     configFile,
     config,
     temporalOf,
-    /** Throws CONFIG_INVALID, and as `withTemporalClient`. */
+    /** Throws CONFIG_INVALID, and errors of `withTemporalClient`. */
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
-    /** With the principal of an order. Throws ACCESS_*, for an invalid token before any call to Temporal. */
+    /** Authenticates the author of an order. Throws ACCESS_*: for an invalid token before any call to Temporal. */
     async withOrder<Answer>(
       this: void,
       use: (temporal: TemporalClient, config: Config, allow: OrderContext['allow']) => Promise<Answer>,
@@ -117,7 +117,7 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   }
 }
 
-/** Columns: the same in a terminal, a log and a document. */
+/** Columns of help texts, the same in a terminal, a log and a document. */
 export const helpWidth = 80
 const indent = '  '
 
@@ -142,7 +142,7 @@ function commandText(line: string): string {
   return words.reduce((text, word) => (fits(text, word) ? `${text} ${word}` : `${text} \\${more}${word}`), first)
 }
 
-/** Of --token-file, else of PORTAGE_TOKEN: a list of processes would show an argument. Throws INPUT_INVALID. */
+/** Reads --token-file, else PORTAGE_TOKEN. Never an argument: process lists show those. Throws INPUT_INVALID. */
 export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
   if (file === undefined) return context.env['PORTAGE_TOKEN']?.trim() || undefined
   return (await textOfFile(context, file, 'The token file cannot be read.')).trim()
@@ -162,7 +162,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/** Only warns without a worker: a lane must be stoppable. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
+/** Only warns if no worker answers, so that lanes can be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

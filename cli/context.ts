@@ -1,4 +1,4 @@
-/** The parts of the process that commands use. `process` is one. */
+/** The parts of Node's `process` that commands use. */
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
@@ -17,7 +17,7 @@ export interface GlobalOptions {
   readonly tokenFile?: string
 }
 
-/** failure: also for an answer "no". usage: the command line is wrong. */
+/** failure: an error, or the answer "no". usage: the command line is wrong. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

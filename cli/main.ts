@@ -49,7 +49,7 @@ export const commands: Commands = {
   completion: completionCommand,
 }
 
-/** Without `node` and the script. Never throws; resolves with the exit code. */
+/** Never throws. Resolves with the exit code. @param argv without `node` and the script */
 export async function main(argv: readonly string[], context: CliContext): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok
   const program = createProgram(context, (result) => {
@@ -59,10 +59,10 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has printed its text. Help and version have exit code 0.
+    // Commander has already printed its message. Help and version have exit code 0.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
-      // The options were not parsed.
+      // Options were not parsed, so `--json` is searched for.
       if (argv.includes('--json'))
         printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message.replace(/^error: /, '') }))
       return exitCodes.usage
@@ -72,10 +72,10 @@ export async function main(argv: readonly string[], context: CliContext): Promis
   }
 }
 
-/** Not -h and -V. */
+/** A dash and at least two more characters: not -h or -V. */
 const dashed = /^-[^-].+/
 
-/** Accepts arguments with a single dash: ids of keys are random. */
+/** Accepts arguments that begin with one dash, as random key ids may. */
 class Program extends Command {
   override createCommand(name?: string): Program {
     return new Program(name)
@@ -89,7 +89,7 @@ class Program extends Command {
   }
 }
 
-/** Throws CommanderError instead of ending the process. @param tree of a test */
+/** Throws CommanderError instead of ending the process. @param tree other commands, for tests */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const program: Command = new Program('portage')
@@ -112,7 +112,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
   return program
 }
 
-/** Without options: nearly every command has some. */
+/** Omits `[options]`: nearly every command has some. */
 function subcommandTerm(command: Command): string {
   const named = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
   return [command.name(), ...named].join(' ')

@@ -17,7 +17,7 @@ export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainC
   return chain
 }
 
-/** The named chain, or all of the config. Throws INPUT_INVALID. */
+/** The named chain, or all chains of the config. Throws INPUT_INVALID. */
 export function auditedChains(config: Pick<Config, 'chains'>, name: ChainName | undefined): ChainName[] {
   if (name === undefined) return Object.keys(config.chains)
   chainOf(config, name)
@@ -75,7 +75,7 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/** Variables allowed in the URL of a node added at runtime: only the config's, since their values go to that host. */
+/** Variables for URLs of nodes added at runtime. Only those of the config, since their values go to that host. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -89,7 +89,7 @@ export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/** All ids of a source chain in transfer ids (name, Wormhole chain id, network id), given any of them. */
+/** All ids that transfer ids use for a source chain (name, Wormhole chain id, network id), given any of them. */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
@@ -97,7 +97,7 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/** The lane of a lane id or of a configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND. */
+/** The lane with this id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())

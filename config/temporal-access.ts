@@ -15,7 +15,7 @@ interface Setting<Value> {
   readonly from: string
 }
 
-/** The values of one origin. Later origins replace them value by value. */
+/** The settings of one origin. Those of a later origin replace them one by one. */
 interface Layer {
   readonly address?: Setting<string>
   readonly namespace?: Setting<string>
@@ -35,7 +35,7 @@ export interface ResolvedTemporal extends TemporalAccess {
   readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
 }
 
-/** The Temporal server: TEMPORAL_* before a profile of temporal.toml before the config. Throws CONFIG_INVALID. */
+/** Precedence: TEMPORAL_* variables, then a profile of temporal.toml, then the config. Throws CONFIG_INVALID. */
 export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv): ResolvedTemporal {
   const fromConfig = configLayer(config, env)
   const merged: Layer = config.useEnvironment
@@ -55,7 +55,7 @@ export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv):
   }
 }
 
-/** The encryption keys that a config names, unread. Throws CONFIG_INVALID for a variable that is not set. */
+/** The encryption keys that a config names, not read yet. Throws CONFIG_INVALID for a variable that is not set. */
 function payloadEncryption({ encryption }: TemporalConfig, env: NodeJS.ProcessEnv): PayloadEncryption | undefined {
   if (!encryption) return undefined
   const { keys, required } = encryption
@@ -196,7 +196,7 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
     apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
     headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { value: grpcMeta, from: from('headers') } : undefined,
   }
-  // Names without a value must replace nothing.
+  // Undefined values must not replace those of earlier origins.
   return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
 }
 

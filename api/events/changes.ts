@@ -9,7 +9,7 @@ import type { News, Poll } from './feed.ts'
 /** Pause between two reads of the causes, ms: each read calls every node. */
 const causesEveryMs = 5_000
 
-/** Reads changes for the feed. Never throws: a failure is reported once, and once more when it is over. */
+/** Reads changes for the feed. Never throws. Reports a failure when it begins and when it ends. */
 export function createChanges(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   const transfers = createTransferWatch(client)
   let isReady = false
@@ -25,7 +25,7 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/** Changed causes since the call before. The first call only remembers, and returns `ready`. */
+/** Causes that changed since the previous call. The first call only stores the causes and returns `ready`. */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, Cause> | undefined
   return async () => {
@@ -43,12 +43,12 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
   }
 }
 
-/** Ignores the time of the read and the sentence, which contains heights and ages. */
+/** Ignores the time and the text of a cause. The text contains heights and ages, which always change. */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/** Returns the read before, and begins the next when it is due. @param poll never throws */
+/** Returns what finished reads found. Starts the next read when it is due. @param poll never throws */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

@@ -9,24 +9,24 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** Returns the changes since the call before. `ready` (`data.what`): later changes of that kind are reported. */
+/** Returns the changes since the previous call. After a `ready`, changes of the kind `data.what` are reported. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
-  /** ms. */
+  /** Poll interval, ms. */
   readonly everyMs: number
   readonly most: number
-  /** The feed goes on this long without listeners, ms: a reconnecting one misses nothing. */
+  /** How long polling goes on without listeners, ms. A listener that reconnects in time misses nothing. */
   readonly lingerMs: number
 }
 
 const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
-/** One polling loop for all listeners of a process. Keeps the newest events for those that reconnect. */
+/** One polling loop for all listeners of a process. Keeps the newest events for listeners that reconnect. */
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions
-  /** With the functions to call when the feed ends. */
+  /** Listeners, each with the function to call when the feed ends. */
   readonly #listeners = new Map<(event: FeedEvent) => void, () => void>()
   readonly #epoch = randomBytes(4).toString('hex')
   readonly #stop = new AbortController()
@@ -34,7 +34,7 @@ export class EventFeed {
   #count = 0
   #loop: Promise<void> | undefined
   #leftAt = 0
-  /** A later listener has missed the `ready` of these kinds. */
+  /** Kinds whose `ready` was already sent. Later listeners have missed it. */
   readonly ready = new Set<string>()
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {
@@ -46,7 +46,7 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** Undefined: the event is unknown, and some may be missing. */
+  /** The events after this one. Undefined: its id is unknown, so events may be missing. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)

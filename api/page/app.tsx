@@ -15,7 +15,7 @@ import { Streams } from './views/streams.tsx'
 import { Stuck } from './views/stuck.tsx'
 import { Transfer } from './views/transfer.tsx'
 
-/** In the fragment of the address. Undefined: the overview. */
+/** The transfer in the URL's fragment. Undefined: the overview is shown. */
 const shownTransfer = createStore(transferIn(location.hash))
 window.addEventListener('hashchange', () => shownTransfer.set(transferIn(location.hash)))
 

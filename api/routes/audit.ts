@@ -6,7 +6,7 @@ import { limit, text } from './orders.ts'
 
 /** Days. */
 const usualDays = 7
-/** ms: a read queries every lane and stream, and perhaps every open transfer. */
+/** How long a read is shared, ms. It queries every lane and stream, and perhaps every open transfer. */
 const keepMs = 3_000
 
 const orderSchema = z.object({
@@ -27,7 +27,7 @@ const orderSchema = z.object({
   times: z.number().optional().describe('How many times it came in a row; absent: once.'),
 })
 
-/** A user of Temporal can forge answers: malformed orders are left out. */
+/** Anyone with access to Temporal can forge answers, so malformed orders are left out. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {
@@ -54,7 +54,7 @@ const schema = {
   },
 }
 
-/** `GET /v1/audit`: the kept orders. One read at a time per process, eight wait, others get API_BUSY. */
+/** `GET /v1/audit`: the kept orders. A process runs one read at a time. Eight more wait, and others get API_BUSY. */
 export function auditRoute(app: Api, { client }: ApiDeps): void {
   const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>

@@ -8,7 +8,7 @@ import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { limit, reasonSchema, text } from './orders.ts'
 
-/** ms: each audit costs a query. */
+/** How long a read is shared, ms. Each audit costs a query. */
 const keepMs = 2_000
 
 const { fields } = orders['audit run']

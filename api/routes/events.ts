@@ -6,16 +6,16 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
-/** Limits of a process, and of one token name. */
+/** Most listeners of a process, and of one token name. */
 const [mostListeners, mostOfName] = [64, 8]
-/** At each heartbeat the token is checked again, ms. Proxies close a connection that is silent for a minute. */
+/** Heartbeat interval, ms. Each heartbeat checks the token again. Proxies close silent connections after a minute. */
 const usualHeartbeatMs = 15_000
-/** Bytes, on either side. A slower listener is disconnected. */
+/** Most buffered bytes, per side of the stream. A listener that falls behind further is disconnected. */
 const mostBuffered = 1_000_000
 /** The longest timer of Node, ms. */
 const longestTimer = 2 ** 31 - 1
 
-/** `GET /v1/events`, until the token ends. Unknown `Last-Event-ID`: `reset`. @param from.causes as `/v1/stuck` */
+/** `GET /v1/events`, until the token ends. Unknown `Last-Event-ID`s get `reset`. @param from.causes as `/v1/stuck` */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
@@ -34,7 +34,7 @@ export function eventRoute(
       },
     },
   }
-  // Without HEAD: such a request would listen forever.
+  // No HEAD route: such a request would listen forever.
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')
@@ -57,7 +57,7 @@ export function eventRoute(
 }
 
 interface Listening {
-  /** Absent: it begins now. */
+  /** The last event that the listener received. Absent: it listens for the first time. */
   readonly lastId?: string | undefined
   /** ms since the epoch. */
   readonly expiresAt: number
@@ -75,7 +75,7 @@ export function openListener(feed: EventFeed, { lastId, expiresAt, heartbeatMs, 
     if (body.writableLength + bytes.length > mostBuffered) body.destroy()
     else body.write(bytes)
   }
-  // JSON escapes line ends in strings.
+  // JSON escapes line ends in strings, so the data is one line.
   const send = ({ id, type, data }: FeedEvent) => write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
   const end = (reason: string) => {
     write(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`)

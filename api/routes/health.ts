@@ -9,7 +9,7 @@ const report = z.object({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/** `/health`: alive. `/ready`: 503 without Temporal, asked once a second at most. Neither is rate limited. */
+/** `/health`: liveness. `/ready`: 503 without Temporal, which is asked once a second at most. No rate limit. */
 export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Liveness of the process', response: { 200: z.object({ status: z.literal('ok') }) } }

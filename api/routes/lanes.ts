@@ -11,10 +11,10 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { subjectParams } from './orders.ts'
 
-/** ms: each read calls Temporal and every node. */
+/** How long a read is shared, ms. It calls Temporal and every node. */
 const keepMs = 1_000
 
-/** Loose: fields that a newer ledger adds are shown, too. */
+/** Loose, so that fields added by a newer ledger are shown, too. */
 const stateSchema = z
   .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
   .describe('The nonce ledger: every nonce that is not final.')
@@ -45,7 +45,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     ...(await readLane(client, resolveLane(config, request.params.lane))),
   }))
 
-  // Queries up to 200 workflows.
+  // Each read queries up to 200 workflows.
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
   for (const { name, summary, rows } of closedLists) {
     const shared = createSharedReads<readonly { readonly startedAt: string }[]>(keepMs, gate)

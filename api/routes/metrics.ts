@@ -7,14 +7,14 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
-/** ms: a count takes eleven visibility queries, and the server allows ten per second. */
+/** Interval of transfer counts, ms. A count takes eleven visibility queries, and Temporal allows ten per second. */
 const countsMs = 30_000
-/** ms: one query per stream. */
+/** Interval of stream metrics, ms. They take one query per stream. */
 const streamsMs = 10_000
-/** ms: a scraper waits 10 s by default, and these figures must not delay the others. */
+/** Longest wait for these figures, ms. A scraper waits 10 s by default, and the other figures must not be late. */
 const timeoutMs = 2_000
 const mostParked = 1_000
-/** ms: rendering takes milliseconds, and the text is large. */
+/** How long the text is reused, ms. It is large, and rendering it takes milliseconds. */
 const keptMs = 1_000
 
 /** `GET /metrics`: Prometheus text. The admin port shows the same figures. */
@@ -44,7 +44,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/** `unknown`: not queried yet. A forged run may name any code, so only codes of the catalogue become series. */
+/** `unknown`: code not queried yet. A forged run may name any code, so only codes of the catalogue become series. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)
@@ -63,7 +63,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** A scrape that comes earlier, or exceeds the time-out, gets the last figures. */
+/** Refreshes at most once per `everyMs`. A scrape in between, or one that times out, gets the last figures. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
   return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])

@@ -10,7 +10,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { createReadGate, type ReadGate } from '../read-gate.ts'
 
 export const text = (most: number) => z.string().min(1).max(most)
-/** Of a list, in a query. */
+/** The query parameter that limits a list. */
 export const limit = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual)
 
 export const subjectParams = {
@@ -27,7 +27,7 @@ export const subjectParams = {
 export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')
 const payingTwice = 'Without the header Idempotency-Key a request that is sent again pays again.'
 
-/** POST routes of orders without a route of their own. */
+/** POST routes of all orders that need no special handler. */
 export function orderRoutes(app: Api, deps: ApiDeps): void {
   const gates: Partial<Record<OrderName, ReadGate>> = { 'stream checkpoint write': createReadGate({ atOnce: 2, waiting: 8 }) }
   for (const name of Object.keys(orders) as OrderName[]) {

@@ -12,14 +12,14 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { limit } from './orders.ts'
 
-/** Routes that only read, and need few lines each. */
+/** Small routes that only read. */
 
 const access = { config: { access: 'read' } } as const
 
-/** ms: each read calls Temporal and every node. */
+/** How long a read is shared, ms. It calls Temporal and every node. */
 const causesKeptMs = 2_000
 
-/** `GET /v1/stuck`: as `portage stuck --json`. Returns the reader for other routes. */
+/** `GET /v1/stuck`: the same as `portage stuck --json`. Returns its reader for use by other routes. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
@@ -70,7 +70,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** Loose: fields that a newer notifier adds are shown, too. */
+/** Loose, so that fields added by a newer notifier are shown, too. */
 const receiverSchema = z.looseObject({
   name: z.string(),
   host: z.string().describe('Scheme, host and port of its URL.'),
@@ -91,7 +91,7 @@ export function notificationRoutes(app: Api, { client, config }: ApiDeps): void 
   }))
 }
 
-/** `GET /v1/flow?minutes=`: traffic and its times, from the server's lists, without a worker. */
+/** `GET /v1/flow?minutes=`: traffic and delivery times, from Temporal's visibility lists. Needs no worker. */
 export function flowRoute(app: Api, { client }: ApiDeps): void {
   const reader = createTrafficReader(client)
   const schema = {

@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
-/** ms: proxies end a connection that is silent for a minute. */
+/** Longest wait for an audit, ms. Proxies end a connection that is silent for a minute. */
 const waitMs = 50_000
 
 const params = subjectParams.stream
@@ -67,7 +67,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // The name becomes that of a file or an object: only that of an existing stream is used.
+    // The name becomes a file or object name, so it must be that of an existing stream.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }
@@ -75,7 +75,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   auditRoute(app, deps)
 }
 
-/** One at a time, since it reads tables and logs. Requests for the same stream share it. */
+/** Runs one audit at a time, because audits read tables and logs. Requests for the same stream share one audit. */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))
   const stopping = new AbortController()

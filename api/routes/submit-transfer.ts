@@ -16,7 +16,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema, text } from './orders.ts'
 
-/** Most in one request, and at a time: each may read a chain. */
+/** Most messages in one request, and most at once. Each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -84,7 +84,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** `POST /v1/transfers`, `/bulk`. 202: started. 200: exists; priority, deadline ignored. Messages are checked first. */
+/** `POST /v1/transfers`, `/bulk`. Checks messages first. 202: started. 200: exists, priority and deadline ignored. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: text(64).optional() })
@@ -142,7 +142,7 @@ function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promi
 
 type RecordedPlace = Extract<Body, { nonce: string }>
 
-/** Recorded at the source's finalized state. Throws INPUT_INVALID (direction), NATIVE_NOT_FINAL, what reads throw. */
+/** The message in the source's finalized state. Throws INPUT_INVALID (no such route), NATIVE_NOT_FINAL, read errors. */
 async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
   const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')
   const found = directions.find(({ sourceChain, targetChain }) => sourceChain === source && targetChain === target)
@@ -180,7 +180,7 @@ const failed = {
   },
 }
 
-/** `GET /relayvaa/{vaa}`, as spy_relayer. "Scheduled": signatures checked, transfer exists. Base64 may contain `/`. */
+/** spy_relayer's `GET /relayvaa/{vaa}`. "Scheduled": signatures are valid, transfer exists. Base64 may contain `/`. */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
@@ -220,7 +220,7 @@ interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'> {
   readonly reason?: string | undefined
 }
 
-/** Submits and counts a message under the token's name. Throws INPUT_INVALID, ACCESS_SCOPE, and as the submitter. */
+/** Submits and counts a message under the token's name. Throws INPUT_INVALID, ACCESS_SCOPE, submitter errors. */
 export async function submit(
   { submitter, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,

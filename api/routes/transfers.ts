@@ -23,7 +23,7 @@ export function filterOf({ client, config, network }: ApiDeps, given: TransferSe
 
 export const filterSchemas = schemasOf(filterFields)
 
-/** Searches lists and nodes, and a stranger may send any text. */
+/** A search reads lists and nodes, and a client may send any text. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
 /** Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
@@ -45,7 +45,7 @@ export const transferParams = z.object({
   ),
 })
 
-/** Loose: fields that a newer workflow adds are shown, too. */
+/** Loose, so that fields added by a newer workflow are shown, too. */
 const reportSchema = z
   .looseObject({
     ...transferFields,
@@ -55,7 +55,7 @@ const reportSchema = z
   })
   .describe('The state of the transfer, its timeline and its outcome.')
 
-/** Lists, newest first, need no worker. One transfer: a query of the open workflow, or the closed one's result. */
+/** Lists need no worker. A transfer is read by a query of its open workflow, or from the closed one's result. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers: open ones first, then the newest',

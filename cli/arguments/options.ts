@@ -9,7 +9,7 @@ import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
 import type { CliContext } from '../context.ts'
 import type { FeeScope } from '../../domain/fees/fees.ts'
 
-/** The author of an order is in the access token. */
+/** Only the reason is given: the access token names the author. */
 export type Reasoned = Pick<Order, 'reason'>
 
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
@@ -18,7 +18,7 @@ export function withReason(command: Command, reason: NonNullable<OrderSpec['reas
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-/** Also lower-cases the text. `rule` is the message for a text that does not match. */
+/** Parser for texts that match, which it lower-cases. `rule` is the message for other texts. */
 function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()
@@ -50,7 +50,7 @@ export function utcDay(text: string): string {
   throw new InvalidArgumentError('It must be a day of the calendar: 2026-11-22.')
 }
 
-/** `Date` reads 31 February as 3 March. */
+/** Whether the day exists. `Date` would read 31 February as 3 March. */
 export function isOfCalendar(day: string): boolean {
   const at = Date.parse(day)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
@@ -59,7 +59,7 @@ export function isOfCalendar(day: string): boolean {
 const fraction = /^[0-9.]+$/
 const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/reference/errors.md, like LANE_NONE.')
 
-/** Parsers by the kinds of values of orders (`operations/orders/values.ts`), and some more. */
+/** Parsers by kind of order value (`operations/orders/values.ts`), and some more. */
 export const parse = {
   text: (text: string) => text,
   /** A block's height, or a nonce. */
@@ -122,7 +122,7 @@ export function invalid(detail: string, facts: Facts = {}, cause?: unknown): Rel
   return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }
 
-/** Reads feeScopeText. Throws InvalidArgumentError. */
+/** Parses what `feeScopeText` writes. Throws InvalidArgumentError. */
 export function parseFeeScope(text: string): FeeScope {
   const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
   if (kind === 'global' && rest === '') return { kind }
@@ -138,7 +138,7 @@ export function parseFeeScope(text: string): FeeScope {
   throw new InvalidArgumentError('It must be global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id> or transfer:<id>.')
 }
 
-/** Adds the argument or the option of a field of an order. */
+/** Adds a field of an order to a command, as its argument or option. */
 export function addField(command: Command, field: Field): void {
   const { flag, help, choices, schema } = field
   if (!isOption(field)) {
@@ -155,7 +155,7 @@ export function addField(command: Command, field: Field): void {
   command.addOption(absent.success ? option.default(absent.data) : option.makeOptionMandatory())
 }
 
-/** As commander has read them. @param typed the arguments, in the order of the fields */
+/** The values of the fields, as commander has parsed them. @param typed the arguments, in the order of the fields */
 export function valuesOf(fields: Fields, options: Readonly<Record<string, unknown>>, typed: readonly unknown[] = []): object {
   const left = [...typed]
   return Object.fromEntries(

@@ -22,12 +22,12 @@ export const transferForms =
 
 const nodeTimeoutMs = 5_000
 
-/** A given id in any form. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, TEMPORAL_UNAVAILABLE, and as `decode`. */
+/** The id of a transfer, given in any form. Throws TRANSFER_*, TEMPORAL_UNAVAILABLE, and errors of `decode`. */
 export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
   const signed = await idInMessage(config, given)
   return resolveTransfer(client, signed ?? given, {
     sourceIds: (chain) => sourceIdsOf(config, chain),
-    // Only reached when Temporal knows nothing of the hash.
+    // Only called if Temporal does not know the hash.
     placesOf: (hash) =>
       withChains(config, async (chains) => {
         await Promise.allSettled([...chains.values()].map((chain) => chain.connect()))
@@ -36,10 +36,10 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   })
 }
 
-/** Head, one signature, head of the body. Ids and hashes are shorter, also in hex. */
+/** Bytes of the shortest VAA: header, one signature, body header. Ids and hashes are shorter, also in hex. */
 const leastBytes = 6 + 66 + 51
 
-/** Base64 or hex. Undefined: the text is no message. */
+/** The id of the transfer in a message (base64 or hex). Undefined: the text is not a message. */
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
   const bytes = bytesOf(given)
   if (!bytes || bytes.length < leastBytes) return undefined
@@ -65,7 +65,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** None of the chains is connected. */
+/** Calls `use` with all chains of the config, none of them connected. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,
@@ -93,7 +93,7 @@ export function selectionOf(options: FilterOptions): TransferSelection | undefin
   return isNarrowed(given) ? given : undefined
 }
 
-/** `toFilter` with the nodes of the config. */
+/** Calls `toFilter` with the nodes of the config. */
 export function filterOf(client: TemporalClient, config: Config, given: TransferSelection = {}): Promise<TransferFilter> {
   const mined = (name: string, address: string, nonce: number) =>
     withChain(config, name, async (chain) => (await chain.mined(address, nonce))?.hash)
@@ -133,14 +133,14 @@ export function withLane<Result>(
   return withTemporal(async (client, config) => use(await findLane(client, config, name, options.chain), client, config))
 }
 
-/** ms. Without an answer the lag is unknown. */
+/** Longest wait for a head, ms. Without it the lag is unknown. */
 const headTimeoutMs = 3_000
 
 export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }
 
-/** By source chain, where a node answers. */
+/** Finalized heights of the streams' source chains, where a node answers. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
   const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {

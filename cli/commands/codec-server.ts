@@ -12,9 +12,9 @@ import { withInterrupt } from '../context.ts'
 import { invalid, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** ms: the longest until a revoked token is refused. */
+/** Longest time until a revoked token is refused, ms. */
 const everyMs = 10_000
-/** ms, before the first read has succeeded. */
+/** Pause between reads before the first one has succeeded, ms. */
 const firstEveryMs = 1_000
 
 export const codecServerCommand: CommandSpec = {
@@ -39,7 +39,7 @@ on an address other than loopback put a proxy with TLS in front. docs/operate/te
     await withInterrupt(context, async (stopping) => {
       let known: readonly IssuedToken[] | undefined
       let warned = false
-      // A new connection each time, for rotated credentials. The last list stays while Temporal is unreachable.
+      // Connects anew each time, since credentials may be rotated. While Temporal is unreachable the last list is used.
       const keepTokens = async () => {
         while (!stopping.aborted) {
           try {

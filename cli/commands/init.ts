@@ -46,7 +46,7 @@ the key of each chain; the fee of each token that is delivered.`,
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
       'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fee of each token that you deliver:',
-      // Not wrapped: the lines can be copied.
+      // Not wrapped, so that the lines can be copied.
       verbatim(next.map((line) => `  ${line}`).join('\n')),
     ]
     return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }
@@ -66,7 +66,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
 
 type Choice = { readonly network: Network; readonly chains: readonly KnownChain[] }
 
-/** By name, with or without dashes, or Wormhole chain id; each once. A string says why there is none. */
+/** Finds chains by name, with or without dashes, or by Wormhole chain id; each once. A string is an error message. */
 function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)
@@ -77,7 +77,7 @@ function chainsNamed(network: Network, names: readonly string[]): readonly Known
   return `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(unknown.slice(0, 40))}; there are: ${all}`
 }
 
-/** Asks on the terminal, again after an invalid answer. Undefined: it was closed. */
+/** Asks on the terminal, again after an invalid answer. Undefined: the terminal was closed. */
 async function ask({ stdin, stderr }: CliContext, given: Network | undefined): Promise<Choice | undefined> {
   const terminal = createInterface({ input: stdin, terminal: false })
   const lines = terminal[Symbol.asyncIterator]()

@@ -50,7 +50,7 @@ export const runCommand: CommandSpec = {
     const logger = createLogger({ level, pretty, joined: true })
     const unlisted = unlistedToken(loaded.dataFolder)
     const first = role === 'all' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
-    // Slow to load, so only here.
+    // Loaded only here, because it is slow to load.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -68,10 +68,10 @@ export const runCommand: CommandSpec = {
   },
 }
 
-/** Long enough to create the tokens of people with it. */
+/** Lifetime of the first token, ms: long enough to create everyone's tokens with it. */
 const firstTokenMs = 24 * 3_600_000
 
-/** Makes keys, unless the config names others. Shows the first token once, on a terminal only: a log would keep it. */
+/** Makes keys unless the config names others. Shows the first token once, only on a terminal: a log would keep it. */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,
@@ -92,7 +92,7 @@ async function prepareAccess(
   return principal
 }
 
-/** Lists the first token, by which it can be revoked, once a worker serves the settings. Never throws. */
+/** Lists the first token once a worker serves the settings, so that it can be revoked. Never throws. */
 async function listToken(
   token: Principal,
   unlisted: UnlistedToken,

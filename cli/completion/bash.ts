@@ -34,7 +34,7 @@ _portage() {
 complete -F _portage portage`
 }
 
-/** Letters, digits and \`-\` only: no character has a meaning for the shell. */
+/** Letters, digits and \`-\` only, so that no character has a meaning for the shell. */
 function quoted(words: readonly string[]): string {
   const unfit = words.find((word) => !/^[\w -]*$/.test(word))
   if (unfit !== undefined) throw new Error(`a shell would not take this as a word: ${unfit}`)

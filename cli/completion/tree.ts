@@ -1,8 +1,8 @@
 import type { Argument, Command, Option } from 'commander'
 
-/** The completions after a command. */
+/** The words that can follow a command. */
 export interface CompletionCommand {
-  /** `transfer list`; empty: the program. */
+  /** Such as `transfer list`. Empty: the program itself. */
   readonly path: string
   readonly commands: readonly CompletionWord[]
   readonly options: readonly ReturnType<typeof toOption>[]
@@ -31,14 +31,14 @@ export function completionTree(program: Command): CompletionCommand[] {
   return walk(program, [])
 }
 
-/** Without a value the option takes none. */
+/** The result has no `value` if the option takes none. */
 function toOption(option: Option): CompletionWord & { readonly value?: { readonly choices: readonly string[]; readonly isFile: boolean } } {
   const { long, description, argChoices: choices = [], required, optional } = option
   const value = required || optional ? { choices, isFile: isFile(option) } : undefined
   return { name: long ?? option.flags, description: firstSentence(description), ...(value && { value }) }
 }
 
-/** By its word in the help: `--config <file>`, `<file>`. */
+/** Recognised by its help: `--config <file>`, `<file>`. */
 function isFile(given: Option | Argument): boolean {
   return 'flags' in given ? given.flags.includes('<file>') : given.name() === 'file'
 }
@@ -47,14 +47,14 @@ function firstSentence(text: string): string {
   return text.split(/[.;:](?:\s|$)/)[0]?.replaceAll(/\s+/g, ' ') ?? ''
 }
 
-/** How a shell writes texts. */
+/** How a shell quotes texts. */
 interface Quoting {
   readonly one: (text: string) => string
   readonly list: (texts: readonly string[]) => string
   readonly words: (words: readonly CompletionWord[]) => string
 }
 
-/** For bash and zsh: functions that set the completions after a command, and those of the value of an option. */
+/** Functions for bash and zsh: one sets the completions after a command, the other those of an option's value. */
 export function lookUps(tree: readonly CompletionCommand[], { one, list, words }: Quoting): string {
   const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
     const valued = options.flatMap(({ name, value }) => (value ? [name] : []))

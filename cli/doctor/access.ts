@@ -13,7 +13,7 @@ import { stat } from 'node:fs/promises'
 const area = 'access'
 const dayMs = 24 * 3_600_000
 
-/** The key file, and whether a valid token exists. */
+/** Checks the key file, and whether a valid token exists. */
 export async function checkAccess(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   const keys = look(area, 'key file', () => checkKeyFile(config, Date.now()))
   const tokens = ifReachable(temporal, async (client) => [
@@ -26,7 +26,7 @@ export async function checkAccess(config: Config, temporal: TemporalAccess): Pro
   return [await keys, ...(await tokens)]
 }
 
-/** Throws ACCESS_KEYS: unreadable, malformed, of another user or readable by others. */
+/** Throws ACCESS_KEYS for a file that is unreadable, malformed, of another user or readable by others. */
 async function checkKeyFile(config: Config, now: number): Promise<Finding> {
   const file = keyFile(accessSource(config))
   const keys = await readKeys(file)
@@ -67,7 +67,7 @@ function tokensFinding(tokens: readonly IssuedToken[], now: number): Finding {
 const othersWrite = 0o022
 const othersAny = 0o077
 
-/** Permissions of the config, the data folder and files with secrets, if they exist. Nothing on Windows. */
+/** Checks permissions of the config, data folder and files with secrets, if they exist. Returns none on Windows. */
 export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (process.platform === 'win32') return []
   const signers = lanesOf(config).flatMap(({ lane: { signer } }) => (signer?.kind === 'keystore' ? [signer] : []))

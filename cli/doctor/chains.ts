@@ -12,7 +12,7 @@ import type { SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 
-/** Every node, then contracts and lanes through the first healthy one. */
+/** Checks every node, then contracts and lanes through the first healthy node. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()
@@ -120,13 +120,13 @@ async function checkLane(reader: Reader, address: string, coin: string | undefin
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }
 
-/** Signs a no-op that is never sent: an existing key may refuse. Throws what opening and signing throw. */
+/** Signs a no-op that is never sent: even an existing key may refuse. Throws errors of opening and signing. */
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
   const policy = { ...noopsOnly, limits: signingLimits(chain), lane: laneId(chain.family, chain.networkId, address) }
   const signer = await chainFamilies[chain.family].createSigner(spec, address, policy)
-  // Nonce 0 at 1 wei per gas: no node takes it. The signed bytes never leave this function.
+  // No node accepts nonce 0 at 1 wei per gas. The signed bytes never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
   return keyFindings[spec.kind]
@@ -145,10 +145,10 @@ export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
   fieldOf: (what) => what,
 }
 
-/** Signed for operators without a proof. Undefined: none. */
+/** Reports the calls that are signed for operators without a proof. Undefined: none. */
 export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
   const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
-  // Only a selector: `0x` and 8 digits.
+  // Only a selector (`0x` and 8 digits): any arguments are allowed.
   const open = calls.filter(({ start }) => start.length === 10)
   if (calls.length === 0) return undefined
   if (open.length === 0) return `${calls.length}, each with its first arguments`

@@ -24,12 +24,12 @@ export function checkOf(area: string, name: string, finding: Finding): Check {
   return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
-/** Nothing without Temporal: checkTemporal reports that. */
+/** No checks if Temporal is unreachable: checkTemporal reports that. */
 export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClient) => Promise<Check[]>): Promise<Check[]> {
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/** The answer, or its error if it has this code. No failure: the doctor often runs before the workers. */
+/** The answer, or an error with one of these codes. Not a failed check: the doctor often runs before the workers. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error
@@ -37,7 +37,7 @@ export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly Erro
   })
 }
 
-/** An error or a timeout is a failed check with a remedy. */
+/** Runs a check. An error or a timeout becomes a failed check with a remedy. */
 export async function look(area: string, name: string, at: () => Finding | Promise<Finding>): Promise<Check> {
   try {
     const late = () => {
@@ -52,7 +52,7 @@ export async function look(area: string, name: string, at: () => Finding | Promi
   }
 }
 
-/** In place of the catalogue's remedies that name the doctor; a test holds that no other does. */
+/** Replaces those remedies of the catalogue that say to run the doctor. A test finds any that are missing here. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
     'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or portage node add.',

@@ -12,7 +12,7 @@ import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, l
 
 type Configured = Config['notifications'][number]
 
-/** URL, secrets and notifier of each receiver. Missing secrets are no failure: only the role ledger needs them. */
+/** Checks each receiver's URL, secrets and notifier. Missing secrets only warn: only the role ledger needs them. */
 export async function checkReceivers(
   { notifications }: Config,
   temporal: TemporalAccess,
@@ -26,7 +26,7 @@ export async function checkReceivers(
   return [...here.flat(), ...(await progress)]
 }
 
-/** Without a test, a connection is only opened and closed. */
+/** Without `sendTest`, only opens and closes a connection. */
 async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTest: boolean): Promise<Check[]> {
   const { name, secrets, url } = configured
   const area = `receiver ${name}`
@@ -49,7 +49,7 @@ async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTes
 async function reach({ protocol, hostname, port, host }: URL): Promise<Finding> {
   const isTls = protocol === 'https:'
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)) }
-  // The handshake must not carry an address.
+  // TLS allows no IP address as server name.
   const socket: Socket = isTls ? connectTls({ ...to, ...(/^[\d.]+$|:/.test(to.host) ? {} : { servername: to.host }) }) : connectPlain(to)
   try {
     await new Promise<void>((resolve, reject) => {
@@ -74,7 +74,7 @@ function reachRemedy(code: string): string {
 
 const makeSecret = 'echo "whsec_$(openssl rand -base64 32)"'
 
-/** Only a test shows whether the receiver has the same secret. */
+/** Checks that the secret can be read. Only a test shows whether the receiver has the same one. */
 function secretFinding(configured: Configured, secret: Configured['secrets'][number], env: NodeJS.ProcessEnv): Finding {
   const { secretVariable, secretFile = '' } = secret
   if (secretVariable !== undefined && !env[secretVariable])
@@ -124,7 +124,7 @@ function progressFinding({ name, state, problem, disabled, unsent = 0, oldestUns
   }
 }
 
-/** ms. Less than a check may take. */
+/** Less than a check may take, ms. */
 const testTimeoutMs = checkTimeoutMs - 1_000
 
 async function testFinding(receiver: Receiver): Promise<Finding> {

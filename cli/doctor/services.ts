@@ -26,7 +26,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** Without both, every transfer is declined (FEE_NOT_CONFIGURED). */
+/** Without a fee or a free route, every transfer to the chain is declined (FEE_NOT_CONFIGURED). */
 function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)
@@ -41,7 +41,7 @@ async function checkSpy(address: string): Promise<string> {
   return 'reachable'
 }
 
-/** A message that cannot exist: any answer below 500 is good. */
+/** Asks for a message that cannot exist: any status below 500 is good. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
   const base = url.replace(/\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
@@ -56,7 +56,7 @@ async function reachApi(url: string, route: string, field: string): Promise<Find
 
 type Route = NativeBridgeConfig['routes'][number]
 
-/** Each direction: both contracts, pause and budget of the target, and the role of the lanes. */
+/** Checks each direction: both contracts, the target's pause and budget, and the role of the lanes. */
 export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   return withChains(config, async (readers) => {
     const checkRoute = (route: Route): Promise<Check[]> => {
@@ -101,7 +101,7 @@ function noCode(contract: string, field: 'sourceContract' | 'targetContract'): F
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/** Whether each target's token bridge has registered the sources without a node: it rejects others. */
+/** Checks that each target's token bridge has registered the sources without a node. It rejects unregistered ones. */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []

@@ -20,14 +20,14 @@ import { createArchiveStore } from '../../operations/archive/create-store.ts'
 import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
 import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 
-/** Whether each stream runs with the values of the config. */
+/** Checks whether each stream runs with the values of the config. */
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
-  // Not connected: only the config of a source is read.
+  // The chains are not connected: only the config of a source is read.
   const sources = await withChains(config, (chains) => [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources))
   return ifReachable(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
     const all = [...own, ...(await checkWithoutSource(client, sources))]
-    // Most have no message: only those that need attention get a line.
+    // Most sources without a node have no message. Only those that need attention get a line.
     const quiet = new Set(sources.flatMap((source) => (source.kind === 'signed' && source.withoutNode ? [source.config.stream] : [])))
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
     const some = all.filter(isQuiet).length
@@ -59,10 +59,10 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
   return warn(`${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`, remedy)
 }
 
-/** Share of the limit. */
+/** Share of the limit from which on the check warns. */
 const nearLimit = 0.8
 
-/** Nonces that ledgers keep until final. */
+/** Checks how many nonces the ledgers keep until they are final. */
 export async function checkLanes(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   return ifReachable(temporal, (client) => Promise.all(lanesOf(config).map(({ id }) => look('ledgers', id, () => checkLane(client, id)))))
 }
@@ -79,7 +79,7 @@ async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding>
   return warn(detail, `Check whether finality advances (portage node list). ${more}`)
 }
 
-/** Whether the archive keeps up with Temporal's retention. */
+/** Checks whether the archive keeps up with Temporal's retention. */
 export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (!archive) return []
   return ifReachable(temporal, async (client) => [

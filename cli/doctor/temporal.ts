@@ -12,7 +12,7 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, orError, warn } f
 const area = 'temporal'
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Server, namespace, search attributes: each only if the one before passed. */
+/** Checks access, payloads, then server, namespace and search attributes: each only if the one before passed. */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
   const reached = await look(area, 'access', () => accessFinding(temporal))
   const payloads = await look(area, 'payloads', () => checkPayloads(temporal))
@@ -69,13 +69,13 @@ async function checkPermission(temporal: TemporalAccess): Promise<Finding> {
 
 async function checkAttributes(server: ServerInfo): Promise<Finding> {
   const missing = await server.missingSearchAttributes()
-  // Temporal Cloud shows them only in its own API and UI.
+  // Temporal Cloud shows search attributes only in its own API and UI.
   if (!missing) return warn('the server does not list them', `They must exist, of the type Keyword: ${names.join(', ')}.`)
   if (missing.length === 0) return names.join(', ')
   return fail(`missing: ${missing.join(', ')}`, 'portage setup temporal')
 }
 
-/** With its source; without secrets. */
+/** Each setting with its source, without secrets. */
 export function temporalText(settings: ResolvedTemporal['settings']): Record<string, string> {
   return Object.fromEntries(settings.map((setting) => [`temporal ${setting.name}`, settingText(setting)]))
 }

@@ -5,10 +5,10 @@ import { wormholeTable } from './wormhole-table.ts'
 export const networks = ['mainnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
 
-/** With a token bridge, from the Wormhole SDK. */
+/** An EVM chain with a token bridge, from the Wormhole SDK. */
 export type KnownChain = ReturnType<typeof toChain>
 
-/** By EIP-155 chain id: Goerli, its rollups and Mumbai ended in 2024, but are still in the tables. */
+/** Ended test network (EIP-155 chain id) → its successor. They ended in 2024, but are still in the SDK's tables. */
 export const ended: ReadonlyMap<number, string> = new Map([
   [5, 'sepolia'],
   [420, 'optimism-sepolia'],
@@ -31,7 +31,7 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    // Blocks until guardians sign; 0: at once. Absent: the SDK does not say.
+    // Blocks until guardians sign. 0: they sign at once. Absent: the SDK does not say.
     ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
     ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }
@@ -63,7 +63,7 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 43114: avalanche, 43113: avalanche },
 }
 
-/** Other chains get the tag of the node, which is never too early. */
+/** Chains that are not listed get the node's finality tag, which is never too early. */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

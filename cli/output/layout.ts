@@ -3,21 +3,21 @@ import { harmless } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { type Cell, type Facts, facts, type Part, type Table, type Text } from './output.ts'
 
-/** Columns, where the terminal does not say. */
+/** Columns, if the terminal does not report its width. */
 const usualWidth = 80
-/** Narrower terminals wrap by themselves. */
+/** Least columns. Narrower terminals wrap lines themselves. */
 const leastWidth = 40
 const leastColumn = 10
 const gap = 2
 
-/** Columns: all of a terminal, 80 elsewhere. Undefined with --wide: texts are shown whole, one row per line. */
+/** Columns: a terminal's width, or 80 elsewhere. Undefined with --wide: whole texts, one row per line. */
 type Width = number | undefined
 
 export function widthOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<GlobalOptions, 'wide'>): Width {
   return wide ? undefined : Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth)
 }
 
-/** Lines for a terminal. Texts of strangers cannot steer it. */
+/** Lines for a terminal, which texts of strangers cannot control. */
 export function render(text: Text, width: Width): string {
   const parts = Array.isArray(text) ? (text as readonly Part[]) : [text as Part]
   return parts.map((part) => renderPart(part, width)).join('\n\n')
@@ -45,7 +45,7 @@ function renderFacts({ values }: Facts, width: Width): string {
   return rows.map(([name, value]) => hanging(name, value, column, width)).join('\n')
 }
 
-/** A value without spaces that does not fit next to its name begins on a line of its own. */
+/** A value without spaces that does not fit next to its name begins on the next line. */
 function hanging(name: string, value: string, column: number, width: Width): string {
   const first = name.padEnd(column)
   if (width === undefined || column + stringWidth(value) <= width) return `${first}${value}`.trimEnd()
@@ -55,7 +55,7 @@ function hanging(name: string, value: string, column: number, width: Width): str
   return lines.map((line, index) => `${index === 0 ? first : ' '.repeat(column)}${line}`).join('\n')
 }
 
-/** Wraps cells that do not fit; else each row becomes a list of facts. */
+/** Wraps cells that do not fit. If that is not enough, each row becomes a list of facts. */
 function renderTable({ rows, wide, short }: Table, width: Width): string {
   const shown = Object.keys(rows[0] ?? {}).filter((name) => width === undefined || !wide.includes(name))
   const names = shown.map((name) => (width === undefined ? name : (short[name] ?? name)))
@@ -68,7 +68,7 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
   return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
-/** Narrows the widest columns of words first. Undefined: none fit. */
+/** Narrows the widest columns first, but never below their longest word. Undefined: they do not fit. */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
@@ -94,13 +94,13 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-/** One line: a stranger's text cannot look like another row. */
+/** One line, so that a stranger's text cannot look like another row. */
 function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Breaks a word that is wider than a line. */
+/** Wraps a text. Breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
   return stringWidth(text) <= width
     ? [text]
@@ -122,7 +122,7 @@ function pieces(word: string, width: number): string[] {
   )
 }
 
-/** Further lines are indented by two more. A word that is too wide stays whole. */
+/** Wraps a line. Further lines are indented by two more columns. A word that is too wide stays whole. */
 export function wrapProse(line: string, width: Width): string[] {
   if (width === undefined || stringWidth(line) <= width) return [line]
   const indent = /^ */.exec(line)?.[0] ?? ''

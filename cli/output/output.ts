@@ -3,7 +3,7 @@ import { type GivenOrder, orderDetails } from '../../domain/order.ts'
 
 export type Cell = string | number | boolean | undefined | Shortened
 
-/** `short`: where the width is limited; commands accept a short id. `full`: every wei. */
+/** `short`: if the width is limited. Commands accept a short id. `full`: the whole id, or the exact wei. */
 export interface Shortened {
   readonly full: string
   readonly short: string
@@ -11,7 +11,7 @@ export interface Shortened {
 
 type Row = Readonly<Record<string, Cell>>
 
-/** `wide`: columns with --wide only. `short`: their names where the width is limited. */
+/** `wide`: columns shown only with --wide. `short`: column names if the width is limited. */
 export interface Columns {
   readonly wide?: readonly string[]
   readonly short?: Readonly<Record<string, string>>
@@ -59,7 +59,7 @@ export function facts(values: Row) {
   return { kind: 'facts' as const, values }
 }
 
-/** Unchanged, such as JSON or a token. */
+/** Text that is printed unchanged, such as JSON or a token. */
 export function verbatim(text: string) {
   return { kind: 'verbatim' as const, text }
 }
@@ -82,7 +82,7 @@ export function timeText(iso: string): string {
 function withFees(given: GivenOrder): GivenOrder {
   const { facts } = given
   if (!facts) return given
-  // Not always a number: people type signals.
+  // Not always a number: people can also send signals by hand.
   const isFee = (name: string, value: string) => (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(value)
   const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, String(value)) ? gweiText(String(value)) : value])
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }

@@ -10,20 +10,20 @@ export function print(context: CliContext, globals: GlobalOptions, { json, text 
   context.stdout.write(`${globals.json ? jsonLine(json) : render(text, widthOf(context, globals))}\n`)
 }
 
-/** Terminals obey or hide them; JSON does not escape them. */
+/** Characters that terminals obey or hide, and that JSON does not escape. */
 const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** One line. Escapes characters that steer a terminal. */
+/** One line. Escapes characters that control a terminal. */
 function jsonLine(json: object): string {
   return JSON.stringify(json).replaceAll(unescaped, (signs) =>
     [...Array(signs.length).keys()].map((at) => `\\u${signs.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   )
 }
 
-/** With --json `{"error":…}` on stdout. The stack only with --verbose. */
+/** Prints text on stderr or, with --json, `{"error":…}` on stdout. Prints the stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
-  // The remedy has no secret, but may look like one: `Authorization: Bearer <token>`.
+  // Not redacted: the remedy has no secret, but may look like one: `Authorization: Bearer <token>`.
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
   else context.stderr.write(`${byLine(`${code}: ${said}\n→ ${remedy}`)}\n`)
@@ -51,7 +51,7 @@ export function createLiveText(stream: CliContext['stdout']) {
   }
 }
 
-/** A line that has scrolled away cannot be replaced. */
+/** Cuts the text to the terminal's height: a line that has scrolled away cannot be replaced. */
 function fitted(text: string, most: number): string {
   const lines = text.split('\n')
   if (lines.length <= most) return text

@@ -49,7 +49,7 @@ function gapsText(gaps: StreamView['gaps']): string {
 /** @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts, updatedAt } = report
-  // A Wormhole emitter's stream, for one, reads no blocks.
+  // A Wormhole emitter's stream, for example, reads no blocks.
   const scanned = cursor !== undefined || state.start !== undefined
   const orderedBy = state.backfill.by === undefined ? '' : `, ordered by ${state.backfill.by}`
   const head = facts({
@@ -79,13 +79,13 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** An old head: the chain, or every node, has stalled. */
+/** The age of an old head. It shows that the chain, or every node, has stalled. */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
 }
 
-/** @param now ms since the epoch; absent: the text says no age */
+/** @param now ms since the epoch; absent: the text has no age */
 export function maxOpenText(maxOpen: StreamView['maxOpen'], now?: number): string {
   if (!maxOpen) return 'as it is set'
   const { most, configured, ordered } = maxOpen

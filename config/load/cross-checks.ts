@@ -3,7 +3,7 @@ import type { Problem } from './problems.ts'
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
 
-/** Problems between fields. Works on the raw tree, to list them with the others. Skips values of a wrong form. */
+/** Finds problems between fields. Reads the raw tree, so that all problems are listed. Skips malformed values. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)])
@@ -134,7 +134,7 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // Ids name no chain: with two sources, a contract would take equal transfers for copies.
+  // The contracts' ids do not include the chain: a target with two sources would take equal transfers for copies.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {
@@ -154,7 +154,7 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
   ]
 }
 
-/** Receivers have different names. A filter on an unknown chain or bridge would match nothing. */
+/** Receivers must have different names. A filter on an unknown chain or bridge would match nothing. */
 function checkReceivers(receivers: readonly Fields[], chains: readonly string[], bridges: readonly string[]): Problem[] {
   const names = repeated(
     receivers.map(({ name }) => name),

@@ -6,7 +6,7 @@ import { invalid, toProblems } from './problems.ts'
 import { type Config, configSchema } from '../schema/schema.ts'
 import { readYaml } from './yaml.ts'
 
-/** The config of a YAML file; paths become absolute, from its folder. Throws CONFIG_INVALID with all problems. */
+/** Loads a YAML file. Relative paths are resolved from its folder. Throws CONFIG_INVALID with all problems. */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const problem = `the file ${cause.code === 'ENOENT' ? 'does not exist' : 'cannot be read'}`

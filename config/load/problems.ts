@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Field, fieldAt } from '../schema/fields.ts'
 
-/** A mistake in a config. It quotes no value, which may be a secret. */
+/** A mistake in a config. It quotes no value, because values may be secrets. */
 export interface Problem {
   /** Such as `chains.ethereum.nodes[0].url`. Empty for the file itself. */
   readonly path: string

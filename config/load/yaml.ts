@@ -17,13 +17,13 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Deeper than any config. Recursive readers need a limit. */
+/** Deepest nesting, more than any config has. Recursive readers need a limit. */
 const deepest = 50
 
-/** The tree of a YAML text, without aliases. Throws CONFIG_INVALID, which quotes no text. */
+/** The tree of a YAML text, with aliases resolved. Throws CONFIG_INVALID, which does not quote the text. */
 export function readYaml(text: string, source: string): unknown {
   try {
-    // Without YAML's hexadecimal numbers, an address needs no quotes and keeps its digits.
+    // YAML's hexadecimal numbers are disabled, so an address needs no quotes and keeps its digits.
     const document = parseDocument(text, {
       // The library prints warnings to stderr, and they quote the text.
       logLevel: 'error',

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { isLink, name, oneOf, text, variable } from '../load/values.ts'
 
-/** https, because notifications are confidential. No user: the signature is enough. */
+/** Requires https, because notifications are confidential. Allows no user: the signature is enough. */
 function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/** Link-local addresses, also inside IPv6 (compatible, mapped, NAT64), this host, and those of AWS and Alibaba. */
+/** This host, link-local addresses (also inside IPv6: compatible, mapped, NAT64), and addresses of AWS and Alibaba. */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [
@@ -26,7 +26,7 @@ for (const [net, bits] of [
 ] as const)
   credentialAddresses.addSubnet(net, bits, 'ipv6')
 
-/** Addresses where clouds keep a machine's credentials. */
+/** Whether clouds keep a machine's credentials at this host. */
 function keepsCredentials(text: string): boolean {
   const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   const version = isIP(host)

@@ -14,7 +14,7 @@ class Refused extends Error {
   }
 }
 
-/** Undefined: it was accepted, or not tried yet. */
+/** Why the token was refused. Undefined: it was accepted, or not tried yet. */
 export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
@@ -34,7 +34,7 @@ export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
 
 interface Connection {
   readonly state: ConnectionState
-  /** ms since the epoch by the server's clock. Undefined: never. */
+  /** Time of the last answer, ms since the epoch by the server's clock. Undefined: none yet. */
   readonly answeredAt?: number
   readonly isStreaming: boolean
 }
@@ -51,7 +51,7 @@ export function setStreaming(isStreaming: boolean): void {
   changeConnection({ isStreaming }, connection.get().state === 'lost' && !isStreaming)
 }
 
-/** The answer of a GET, or with a body of a POST. Throws an error for `problemIn`. */
+/** Sends a GET, or a POST if there is a body. `problemIn` reads the errors that it throws. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   const asked = session.get()
   const response = await send(path, body)
@@ -60,7 +60,7 @@ export async function ask<T>(path: string, body?: object): Promise<T> {
   changeConnection({ answeredAt: serverNow() }, false)
   if (!response.ok) {
     const problem = await problemOf(response)
-    // A late refusal of a token before this one is no problem any more.
+    // A late refusal of a previous token no longer matters.
     if (problem.status === 401 && session.get() === asked) tokenProblem.set(problem)
     throw new Refused(problem)
   }
@@ -88,7 +88,7 @@ export function request(
   return fetch(path, { ...options, headers, credentials: 'omit', cache: 'no-store', redirect: 'error' })
 }
 
-/** Of an error that `ask` threw. */
+/** The problem in an error that `ask` threw. */
 export function problemIn(error: unknown): ShownProblem {
   return error instanceof Refused ? error.problem : unreachable
 }

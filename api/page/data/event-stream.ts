@@ -1,14 +1,14 @@
-/** HTML standard, section 9.2. */
+/** A server-sent event (HTML standard, section 9.2). */
 export interface StreamEvent {
   readonly name: string
   readonly data: string
   readonly id: string
 }
 
-/** Characters. A longer event is dropped with the rest of its line. */
+/** Most characters of an unfinished line. A longer one is dropped. */
 const longest = 1_000_000
 
-/** Parses pieces of any size. The browser's EventSource sends no header, so no token. */
+/** Parses pieces of any size. Replaces the browser's EventSource, which cannot send a token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']

@@ -3,12 +3,12 @@ import { createEventParser } from './event-stream.ts'
 import { refreshAll } from './readings.ts'
 import { session } from './session.ts'
 
-/** ms: doubles up to the second. */
+/** Pause before reconnecting, ms. It doubles from the first value up to the longest. */
 const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
-/** The server sends a heartbeat more often than this, ms. A silent stream is dead. */
+/** The server sends heartbeats more often than this, ms. A stream without them is dead. */
 const silentMs = 60_000
 
-/** Follows the server's events; each refreshes the readings. Without events the page polls. */
+/** Follows the server's events and refreshes all readings at each event. Without events the page polls. */
 export async function followEvents(): Promise<never> {
   let pauseMs = firstPauseMs
   let lastId = ''
@@ -20,7 +20,7 @@ export async function followEvents(): Promise<never> {
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
     setStreaming(false)
-    // Shows whether only the stream has ended or the server is unreachable.
+    // Finds out whether only the stream has ended or the server is unreachable.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))

@@ -8,13 +8,13 @@ export interface Reading<T> {
   readonly data?: T
   /** ms since the epoch by the server's clock. */
   readonly at?: number
-  /** Of the last attempt. `data` is older then. */
+  /** Why the last attempt failed. `data` is then from an earlier one. */
   readonly problem?: ShownProblem
 }
 
 /** Delay after an event, ms: events come in groups. */
 const settleMs = 300
-/** ms. */
+/** Least time between two reads, ms. */
 const leastMs = 1_000
 
 type Entry = ReturnType<typeof createEntry>
@@ -46,7 +46,7 @@ export function refreshAll(): void {
   for (const [path, entry] of entries) again(path, entry, Math.max(settleMs, entry.readAt + leastMs - Date.now()))
 }
 
-// Another token may see other data, or be invalid.
+// A different token may see different data, or be invalid.
 session.subscribe(() => {
   for (const [path, entry] of entries) {
     if (!session.get()) entry.store.set({})
@@ -82,7 +82,7 @@ async function read(path: string, entry: Entry): Promise<void> {
 }
 
 function pauseOf({ everyMs }: Entry): number {
-  // A page in the background polls rarely, so that its figures are not hours old on return.
+  // A page in the background polls rarely. Without polling its figures could be hours old when the user returns.
   if (document.hidden) return Math.max(everyMs, 30_000)
   return connection.get().isStreaming ? everyMs * 2 : everyMs
 }

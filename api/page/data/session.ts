@@ -4,7 +4,7 @@ import { createStore, keep, kept } from './store.ts'
 
 const key = 'portage-token'
 
-/** The server alone checks a token; these claims only warn the reader. */
+/** Unverified claims: only the server checks tokens. The page uses them only for warnings. */
 export interface Claims extends Pick<Principal, 'name' | 'expiresAt' | 'chains'> {
   readonly level: string
 }
@@ -14,7 +14,7 @@ interface Session {
   readonly claims: Claims
 }
 
-/** Of this tab, until it is closed. */
+/** The session of this tab. It ends when the tab is closed. */
 export const session = createStore(sessionOf(kept('sessionStorage', key)))
 
 /** False: the text is malformed. */
@@ -44,7 +44,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** The rights for an order that a token lacks, as far as the claims show. @param chain the target; undefined: any */
+/** Says which right for an order the claims lack. Undefined: none. @param chain the target; undefined: any */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`
@@ -54,6 +54,6 @@ export function missingFor(claims: Claims | undefined, chain: string | undefined
   if (!chains) return undefined
   const scope = `token of ${name} is only for ${chains.join(', ')}`
   if (chain !== undefined) return chains.includes(chain) ? undefined : `This is about ${chain}, and the ${scope}.`
-  // The API refuses an order of many to a token with a scope, unless it names a target.
+  // The API refuses bulk orders with a scoped token unless they name a target.
   return isForMany ? `The ${scope}: choose that target above the list.` : undefined
 }

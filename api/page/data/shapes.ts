@@ -4,7 +4,7 @@ import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Delivery, Transfer } from '../../../domain/transfer/transfer.ts'
 import type { TransactionRow, TransferRow } from '../../answers.ts'
 
-/** Answers of the API with fields that its schemas leave open. Any of these may be absent in another version. */
+/** API answers with fields that the schemas do not list. Another version may lack any of these fields. */
 
 export interface Causes {
   readonly asOf: string
@@ -14,13 +14,13 @@ export interface Causes {
 export interface StreamRow extends Partial<StreamView> {
   readonly stream: string
   readonly workflowId?: string
-  /** No other field is known then. */
+  /** Why the stream cannot be read. No other field is known then. */
   readonly problem?: string
   readonly cursor?: number
   readonly lag?: number
 }
 
-/** `partial`: only the fields of the server's list are known. */
+/** `partial`: why only the fields of Temporal's list are known. */
 export interface TransferReport extends Partial<TransferRow> {
   readonly id: string
   readonly execution: string

@@ -35,7 +35,7 @@ export function useStore<T>(store: Store<T>): T {
   return value
 }
 
-/** Without storage everything works until the tab is closed. */
+/** Reads browser storage. If the browser blocks it, values last until the tab is closed. */
 export function kept(where: 'sessionStorage' | 'localStorage', key: string): string {
   try {
     return globalThis[where].getItem(key) ?? ''

@@ -1,7 +1,7 @@
 import { createStore, keep, kept } from './store.ts'
 
 export type Theme = 'light' | 'dark'
-/** The choice of the reader. system: as the browser. */
+/** The user's choice. system: the same as the browser. */
 export type ThemeChoice = Theme | 'system'
 
 const key = 'portage-theme'

@@ -14,7 +14,7 @@ function pair(large: number, unit: string, small: number, smallUnit: string): st
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
 }
 
-/** In the reader's time zone: `2026-11-22 21:18:05`. Empty for what is no time. */
+/** In the reader's time zone: `2026-11-22 21:18:05`. Empty for an invalid time. */
 export function clockText(at: number): string {
   if (!Number.isFinite(at)) return ''
   const date = new Date(at)
@@ -23,7 +23,7 @@ export function clockText(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 }
 
-/** ms since the epoch, of ISO 8601 or ms. */
+/** Converts ISO 8601 or ms to ms since the epoch. */
 export function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isFinite(at) ? at : undefined

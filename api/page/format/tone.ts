@@ -1,4 +1,4 @@
-/** Each tone has a mark of its own shape and a word next to it, so that colour is not the only difference. */
+/** Each tone also has a distinct mark and a word next to it, so that colour is not the only difference. */
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
 const tones: readonly { readonly tone: Tone; readonly states: readonly string[] }[] = [
@@ -9,7 +9,7 @@ const tones: readonly { readonly tone: Tone; readonly states: readonly string[] 
   { tone: 'bad', states: ['forbidden', 'broke', 'chain replaced', 'unserved', 'chain away', 'no answer', 'open', 'wrong-network'] },
 ]
 
-/** Others, such as `cancelled`, and an unknown state are neither good nor bad. */
+/** Other states, such as `cancelled`, and unknown ones are neither good nor bad. */
 export function toneOf(state: string): Tone {
   return tones.find(({ states }) => states.includes(state))?.tone ?? 'off'
 }

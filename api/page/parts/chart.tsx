@@ -22,7 +22,7 @@ interface ChartProps {
 
 const height = 168
 
-/** The text below shows the values at the pointer, or else the last ones. */
+/** The text below the chart shows the values at the pointer, else the latest ones. */
 export function Chart({ times, lines, textOf, summary }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)

@@ -1,7 +1,7 @@
 import { countText } from '../format/amounts.ts'
 import { type Tone, toneOf } from '../format/tone.ts'
 
-/** Colour is not the only difference. */
+/** A distinct shape for each tone, so that colour is not the only difference. */
 const shapes: Readonly<Record<Tone, string>> = {
   good: 'M2.500 6.500 5 9l4.500-6',
   busy: 'M6 1.500a4.500 4.500 0 1 1-4.500 4.500',
@@ -10,7 +10,7 @@ const shapes: Readonly<Record<Tone, string>> = {
   off: 'M2.500 6h7',
 }
 
-/** Hidden from screen readers: the word next to it has the meaning. */
+/** Hidden from screen readers, because the word next to it says the same. */
 export function Mark({ tone }: { readonly tone: Tone }) {
   return (
     <svg class={`mark ${tone}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
@@ -21,7 +21,7 @@ export function Mark({ tone }: { readonly tone: Tone }) {
 
 interface StateProps {
   readonly state: string
-  /** Absent: that of the state. */
+  /** Absent: the tone of the state. */
   readonly tone?: Tone
   /** Shown before the state. */
   readonly count?: number | string

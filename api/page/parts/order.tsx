@@ -59,7 +59,7 @@ export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
   )
 }
 
-/** One for the whole page, so that a changing list does not close it. */
+/** One dialog for the whole page, so that a changing list does not close it. */
 export function OrderDialog() {
   const subject = useStore(wanted)
   const dialog = useRef<HTMLDialogElement>(null)
@@ -157,7 +157,7 @@ interface ReasonFormProps<Answer> {
   readonly children: ComponentChildren
   /** The right that the token lacks. */
   readonly missing: string | undefined
-  /** Shown until the order is obeyed. */
+  /** Shown until the order is answered. */
   readonly lead?: ComponentChildren
   /** False: there is nothing to order. */
   readonly canAsk?: boolean

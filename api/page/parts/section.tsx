@@ -6,7 +6,7 @@ import type { Reading } from '../data/readings.ts'
 import { clockText, timeOf } from '../format/time.ts'
 import { Mark } from './mark.tsx'
 
-/** ms. */
+/** Readings older than this are shown as old, ms. */
 const oldMs = 30_000
 
 interface SectionProps<T> {
@@ -34,7 +34,7 @@ export function Section<T extends object>({ id, title, reading, tools, children 
   )
 }
 
-/** The age of figures, in words if they are old. */
+/** The age of the figures, marked as old if it is high. */
 function ReadAt({ at }: { readonly at: number | undefined }) {
   const now = useNow()
   if (at === undefined) return <span class="age">not read yet</span>

@@ -9,7 +9,7 @@ interface TableProps<Row> {
   readonly empty?: ComponentChildren
 }
 
-/** A row is a card on a narrow screen; ARIA roles stay when its display changes. */
+/** On a narrow screen each row is a card. Explicit ARIA roles survive that change of `display`. */
 export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
   if (rows.length === 0) return <p class="empty">{empty}</p>
   return (

@@ -6,7 +6,7 @@ import { shortTransfer } from '../format/ids.ts'
 import { safeUrl } from '../format/links.ts'
 import { clockText, timeOf } from '../format/time.ts'
 
-/** Since a time, ISO 8601 or ms since the epoch; a dash if it is not known. */
+/** The time since `at` (ISO 8601, or ms since the epoch). A dash if it is not known. */
 export function Ago({ at, bare }: { readonly at: string | number | undefined; readonly bare?: boolean }) {
   const time = timeOf(at)
   const now = useNow()
@@ -18,13 +18,13 @@ export function Ago({ at, bare }: { readonly at: string | number | undefined; re
   )
 }
 
-/** The tooltip has every wei. */
+/** The tooltip shows the exact amount in wei. */
 export function Coins({ wei, coin }: { readonly wei: string | undefined; readonly coin: string | undefined }) {
   const text = coinsText(wei, coin)
   return text === '' ? <>–</> : <span title={`${wei} wei`}>{text}</span>
 }
 
-/** Opens a new tab. Text alone if the address is not allowed as a link. */
+/** Opens a new tab. Shows only the text if the address is not allowed as a link. */
 export function Out({ to, children }: { readonly to: string | undefined; readonly children: ComponentChildren }) {
   const href = safeUrl(to)
   if (href === undefined) return <span>{children}</span>

@@ -71,7 +71,7 @@ function laneState({ status, reason, by }: Row) {
   )
 }
 
-/** Without an answer of a node, the last known balance. */
+/** If no node answers: the last known balance, with its age. */
 function balanceOf({ balance, balanceAt, status }: Row, coin: string | undefined) {
   return (
     <span class="stack end">

@@ -7,7 +7,7 @@ import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 import { Ago } from '../parts/values.tsx'
 
-/** As the process of the API reaches them. */
+/** The nodes as seen by the process of the API. */
 export function Nodes() {
   return (
     <Section id="nodes" title="Nodes" reading={useReading<NodesAnswer>('v1/nodes', 5_000)}>

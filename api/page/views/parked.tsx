@@ -9,13 +9,13 @@ import { Ago, transferHref, TransferLink } from '../parts/values.tsx'
 
 const most = 100
 
-/** Transfers that need a decision of a person. */
+/** Transfers that wait for a person's decision. */
 export function Parked() {
   const [filter, setFilter] = useState<ParkedFilter>({})
   const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
   const causes = useReading<Causes>('v1/stuck', 5_000).data?.causes ?? []
   const reading = useReading<TransferPage>(pathOf(filter), 5_000)
-  // Rows are the newest transfers; causes also group older ones by code. TRANSFERS_PARKED has no code.
+  // Rows are only the newest transfers. Causes also cover older ones, by code, except for TRANSFERS_PARKED.
   const grouped = causes.filter(({ where, code }) => where.kind === 'transfers' && where.id === 'parked' && code !== 'TRANSFERS_PARKED')
   const codes = [...all, ...grouped].map(({ code }) => code)
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined
@@ -57,7 +57,7 @@ interface ChoiceProps {
   readonly onChoose: (value: string | undefined) => void
 }
 
-/** The chosen value stays even if no row has it any more. */
+/** Keeps the chosen value even if no row has it any more. */
 function Choice({ name, of, chosen, onChoose }: ChoiceProps) {
   const values = [...new Set([...of, chosen].filter((one) => one !== undefined))].toSorted()
   return (

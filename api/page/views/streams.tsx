@@ -9,7 +9,7 @@ import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 import { Ago, Out } from '../parts/values.tsx'
 
-/** The numbered sources: the progress and the watermark of each. */
+/** The numbered sources, with their progress and watermarks. */
 export function Streams({ links }: { readonly links: Links | undefined }) {
   return (
     <Section id="streams" title="Streams" reading={useReading<{ readonly streams: readonly StreamRow[] }>('v1/streams', 5_000)}>
@@ -97,7 +97,7 @@ function watermarkOf({ completedNumber = 'none', next, blockedBy }: StreamRow) {
   )
 }
 
-/** One below `next`. A u64, so not a JS number. */
+/** The number below `next`. A u64 does not fit into a JS number. */
 function lastOf(next: string): string {
   return /^\d+$/.test(next) && next !== '0' ? String(BigInt(next) - 1n) : 'none'
 }

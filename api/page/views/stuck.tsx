@@ -7,7 +7,7 @@ import { Mark } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
 import { Ago, TransferLink } from '../parts/values.tsx'
 
-/** The most harmful first. */
+/** Causes, the most harmful first. */
 export function Stuck() {
   return (
     <Section id="stuck" title="Stuck" reading={useReading<Causes>('v1/stuck', 5_000)}>

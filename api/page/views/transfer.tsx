@@ -16,7 +16,7 @@ import { Ago, Coins, Detail, Out } from '../parts/values.tsx'
 interface Shown {
   readonly report: TransferReport
   readonly links: Links | undefined
-  /** Its target. Absent: not known. */
+  /** The target chain. Absent: not known. */
   readonly chain: string | undefined
 }
 
@@ -132,7 +132,7 @@ function Timeline({ timeline = [] }: TransferReport) {
         {timeline.map(({ at, state, note }, index) => {
           const before = timeline[index - 1]?.at
           return (
-            // Lines are only ever appended.
+            // Lines are only appended, so an index is a stable key.
             <li key={index}>
               <Mark tone={toneOf(state)} />
               <time dateTime={new Date(at).toISOString()} class="figure">

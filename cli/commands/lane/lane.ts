@@ -108,7 +108,7 @@ export const laneCommand: CommandSpec = {
   },
 }
 
-/** ms: a younger balance was read for this answer. */
+/** A balance younger than this was read for this answer and shows no age, ms. */
 const nowMs = 30_000
 
 function balanceCell(balance: string, coin: string | undefined, balanceAt = ''): Shortened {
@@ -156,7 +156,7 @@ function noncesText({ observed }: LaneState, entries: readonly Entry[], hashes: 
       attempts: attempts.length,
       'max fee': gasPriceCell(attempts.at(-1)?.maxFee),
       transaction: hash === undefined ? undefined : { full: hash, short: shortAddress(hash) },
-      // The end of an id identifies it.
+      // The end of an id is enough to identify it.
       intent: owner ? { full: owner.intentId, short: lastPart(workflowOf(owner.intentId)) } : '(the lane)',
     }
   })

@@ -35,7 +35,7 @@ export const nodeCommand: CommandSpec = {
 
 const timeoutMs = 3_000
 
-/** Connects to every node, with the changes of operators. Throws INPUT_INVALID for an unknown chain. */
+/** Applies operators' changes and connects to every node. Throws INPUT_INVALID for an unknown chain. */
 async function readNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string) {
   const names = only === undefined ? Object.keys(config.chains) : [only]
   const found = await Promise.all(
@@ -47,7 +47,7 @@ async function readNodes(config: Config, settings: Settings, env: NodeJS.Process
       try {
         const changes = settings.nodes.filter((change) => change.chain === name)
         chain.adjustNodes(changes)
-        // The row shows the state.
+        // A failure shows in the row's state.
         await chain.connect().catch(() => {})
         const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
         return chain.nodes().map((node) => {

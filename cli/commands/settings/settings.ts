@@ -32,7 +32,7 @@ export const settingsCommand: CommandSpec = {
       run: async (call: Call<OrderOptions>, file: string) => {
         const given = await readOrders(call.context, file)
         if (given.length === 0) throw invalid('The file holds no orders.')
-        // Exported settings may hold revocations of unlisted tokens.
+        // Exported settings may revoke tokens that are not listed.
         return giveOrder(call, 'settings import', '', { orders: given }, undefined, { unlistedTokens: true })
       },
     },
@@ -54,7 +54,7 @@ function toOrders({ halts, denied, fees, nodes, tokens }: Settings): SettingsOrd
   ]
 }
 
-/** A revoked token stays revoked in a new Temporal. */
+/** Includes revocations, so that a revoked token stays revoked in a new Temporal. */
 function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   const { name, level, kid, issuedAt, expiresAt, jti } = token
   const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined
@@ -64,7 +64,7 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   ]
 }
 
-/** Only the list: the ledger checks the orders. Throws INPUT_INVALID. */
+/** Checks only that there is a list. The settings workflow checks the orders. Throws INPUT_INVALID. */
 async function readOrders(context: CliContext, file: string): Promise<SettingsOrder[]> {
   const problem = 'The file cannot be read as JSON.'
   const json = await (file === '-' ? text(context.stdin) : textOfFile(context, file, problem))

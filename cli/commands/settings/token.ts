@@ -25,7 +25,7 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/** A user who can read the key file can sign any token. */
+/** The author of orders without a token: a user who can read the key file can sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
@@ -131,7 +131,7 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/** With the given token, or without one if the key file is readable. Throws ACCESS_*, and what `use` throws. */
+/** Acts with the given token, or without one if the key file is readable. Throws ACCESS_*, and errors of `use`. */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,
@@ -148,7 +148,10 @@ async function asAdministrator(
   return withTemporal((client) => use(client, loaded, keyHolder))
 }
 
-/** - is stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (no need to revoke), ACCESS_TOKEN_INVALID. */
+/**
+ * Token in a file (- is stdin). Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or _EXPIRED (no need to
+ * revoke).
+ */
 async function tokenIn(context: CliContext, config: Config, file: string): Promise<Principal> {
   const found = await (file === '-' ? text(context.stdin) : textOfFile(context, file, 'The file of the token cannot be read.'))
   return verifyToken(await createKeyRing(accessSource(config)).keys(), config.temporal.namespace, found.trim())

@@ -84,7 +84,7 @@ export const streamCommand: CommandSpec = {
           run: async ({ config, withTemporal }, stream: string) => {
             const loaded = await config()
             const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded, streamNames(loaded)).read(stream))
-            // After a wipe there is no stream, but a kept checkpoint.
+            // After Temporal was wiped there is a checkpoint and no stream.
             const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
               if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
               throw error
@@ -105,7 +105,7 @@ export const streamCommand: CommandSpec = {
   },
 }
 
-/** Throws what a read of the stream throws. */
+/** Waits until the blocks are read, and prints the progress. Throws errors of `readStream`. */
 async function untilRead(context: CliContext, client: TemporalClient, stream: string, from: number, to: number): Promise<StreamState> {
   for (let said: string | undefined; ; await pause(pollMs)) {
     const state = await readStream(client, stream)

@@ -20,10 +20,10 @@ interface SubmitOptions {
   readonly api?: string
 }
 
-/** ms. Longer than the API waits for guardian APIs. */
+/** Longest wait for the API, ms. The API waits less for guardian APIs. */
 const answerTimeoutMs = 60_000
 
-/** By the REST API: its process has the chains to check signatures. */
+/** Submits through the REST API, because its process has the chains to check signatures. */
 export const submit: CommandSpec = {
   ...orderText('transfer submit'),
   options: (command) =>
@@ -55,7 +55,7 @@ export const submit: CommandSpec = {
   },
 }
 
-/** Ends the command unless exactly one of them is given. */
+/** The body of the request. Ends the command unless exactly one form of the message is given. */
 async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {
   const { chain, emitter, sequence, native, bridge = 'native-bridge' satisfies keyof Config['bridges'] } = options
   const place = [chain, emitter, sequence]
@@ -72,7 +72,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** The API adds minutes to its own clock; a time is ISO 8601. */
+/** Minutes as a number, which the API adds to its own clock, or a time in ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const [, day] = /^(\d{4}-\d\d-\d\d)T/.exec(text) ?? []
@@ -81,10 +81,10 @@ function deadlineOf(text: string): string | number {
 }
 
 type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string }
-/** RFC 9457 with a code, a remedy and facts. */
+/** Problem details (RFC 9457) with a code, a remedy and facts. */
 type Problem = Record<'code' | 'detail', string> & Pick<RelayerError, 'title' | 'remedy' | 'facts'>
 
-/** Throws API_UNAVAILABLE, and the error of the API as it is: a newer version may have other codes. */
+/** Throws API_UNAVAILABLE, or the API's error unchanged: a newer version may have other codes. */
 async function post(url: URL, token: string, body: object): Promise<Answer> {
   const request = {
     method: 'POST',
