@@ -5,7 +5,7 @@ import type { ChainName } from './transfer/transfer.ts'
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Longest life of a token, ms. A revocation may be forgotten after it. */
+/** Longest lifetime of a token, ms. Revocations need not be kept longer. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** The chains and lanes that the orders of a token may concern. Absent: all. */
@@ -14,7 +14,7 @@ export interface AccessScope {
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** The chains and the lane of an order. No chains: it concerns all of them. No lane: no single one. */
+/** The chains and the lane that an order concerns. Absent chains: all chains. Absent lane: no lane in particular. */
 export interface OrderSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly lane?: LaneId | undefined
@@ -27,7 +27,7 @@ export interface Principal extends AccessScope {
   readonly level: AccessLevel
   readonly jti: string
   readonly kid: string
-  /** ms since the epoch, as `expiresAt`. */
+  /** ms since the epoch, like `expiresAt`. */
   readonly issuedAt: number
   readonly expiresAt: number
 }
@@ -36,7 +36,7 @@ export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/** Whether every chain and the lane of an order are in a scope. An order about everything needs one without limits. */
+/** Whether a scope covers the chains and lane of an order. An order for all chains needs a scope without `chains`. */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

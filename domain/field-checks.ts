@@ -1,4 +1,4 @@
-/** Checks a value from outside. Throws Error that begins with the path of the field and never shows the value. */
+/** Checks a value from outside. Throws an Error that begins with the path of the field and never shows the value. */
 export type Check = (value: unknown, path: string) => void
 
 export function rule(holds: (value: unknown) => boolean, what: string): Check {
@@ -12,7 +12,7 @@ export function pattern(expression: RegExp, what: string): Check {
 }
 
 export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
-/** ms since the epoch, as far as a Date reaches (ECMAScript, "Time Values"): later ones throw where they are shown. */
+/** ms since the epoch, up to the latest Date (ECMAScript, "Time Values"). Later times would throw when formatted. */
 export const time = rule(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8_640_000_000_000_000,
   'a time in ms',
@@ -42,19 +42,19 @@ export function listOf(one: Check, longest = Infinity): Check {
   return (value, path) => {
     if (!Array.isArray(value)) throw new Error(`${path}: must be a list`)
     if (value.length > longest) throw new Error(`${path}: must be a list of at most ${longest}`)
-    // `forEach` would pass over holes.
+    // `forEach` would skip the holes of a sparse array.
     Array.from<unknown>(value).forEach((item, index) => one(item, `${path}[${index}]`))
   }
 }
 
-/** Checks these fields, in sequence, and ignores others. A value that is no object lacks all of them. */
+/** Checks these fields in sequence and ignores others. A value that is not an object has none of them. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))
   }
 }
 
-/** As `fields`, for an object without other fields. */
+/** Like `fields`, but also refuses unknown fields and values that are not objects. */
 export function object(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     fields(checks)(value, path)
@@ -73,7 +73,7 @@ export function byKind(kinds: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** Shortens a name that a stranger chose. */
+/** Makes a field name from outside safe to show. */
 const printable = (name: string) => name.slice(0, 40).replaceAll(/[^\w-]/g, '_')
 
 function at(path: string, name: string): string {

@@ -1,12 +1,12 @@
 import { foreign, oneLine, timeText } from './text/web-ui-text.ts'
 
-/** Author and reason of an order, of a person or of Portage itself (`portage`). */
+/** Author and reason of an order. The author is a person or Portage itself (`portage`). */
 export interface Order {
   readonly by: string
   readonly reason: string
 }
 
-/** An order as the workflow that obeyed it keeps it. */
+/** An order in the record of the workflow that obeyed it. */
 export interface GivenOrder extends Order {
   readonly kind: string
   /** ms since the epoch by the workflow's clock. */
@@ -21,25 +21,25 @@ type OrderFacts = Readonly<Record<string, string | number>>
 /** Author of an order without a name: a signal that someone sent without the API and the command line. */
 export const unnamed = 'unnamed'
 export const portageItself = 'portage'
-/** Most orders in a state, the newest. The history of its workflow has all. */
+/** Most orders in a state: the newest. The workflow's history has all. */
 export const ordersKept = 32
 /** Most orders in the details of the Web UI. */
 const linesShown = 10
 /** Longest name and reason, in characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
-/** Reads any order: a malformed signal must not fail a task. @param via for the reason if it has no name */
+/** Reads any value: a malformed signal must not fail a task. @param via goes into the reason if there is no name */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
-  // One line each, so that the sender of a signal cannot write lines of others.
+  // Name and reason are single lines, so that the sender of a signal cannot forge entries of others.
   const name = oneLine(by ?? '').slice(0, orderLimits.by)
   const why = oneLine(reason ?? '').slice(0, orderLimits.reason)
   if (name === '') return { by: unnamed, reason: why || `${via} without a name` }
   return { by: name, reason: why || 'no reason given' }
 }
 
-/** Adds an order to a log, and drops the oldest beyond the limit. A repetition counts up the last entry instead. */
+/** Adds an order to a log, and drops the oldest beyond the limit. A repetition only increments `times`. */
 export function withOrder(log: readonly GivenOrder[] = [], given: GivenOrder): readonly GivenOrder[] {
   const last = log.at(-1)
   if (last && isSame(last, given)) return [...log.slice(0, -1), { ...given, times: (last.times ?? 1) + 1 }]

@@ -3,7 +3,7 @@ import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 
-/** Checks what was delivered on a chain lately, and what closed without an outcome. A memo lists gone effects. */
+/** Checks a chain's recent deliveries, and transfers that closed without an outcome. A memo lists missing effects. */
 export async function audit(input: AuditInput): Promise<AuditReport> {
   const { auditDelivered } = proxyActivities<AuditSteps>({
     ...policies.audit,
@@ -15,7 +15,7 @@ export async function audit(input: AuditInput): Promise<AuditReport> {
   return report
 }
 
-/** Per kind. The result has 200. */
+/** Most ids shown per kind. The result has 200. */
 const idsShown = 20
 
 function details(report: AuditReport): string {

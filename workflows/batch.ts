@@ -7,11 +7,11 @@ import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** ms. Longer than a process takes to get the nonce, so a batch without one is over. */
+/** ms. A process takes less time to get the nonce, so after it a batch without a nonce is over. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
-/** One call for many transfers. Keeps the call, so that any process can make the same bytes. Never asks for a nonce. */
+/** Keeps a call for many transfers, so that any process can make the same bytes. Never asks for a nonce. */
 export async function batch(input: contract.BatchInput): Promise<contract.BatchStatus> {
   const { lane, intent, members } = input
   const { workflowId } = workflowInfo()
@@ -32,7 +32,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
     if (!end) {
       rolledBack = false
       const call = { lane, intentId: batchIntentId(workflowId), intent, members: cleared ? undefined : members, held }
-      // Without a worker for the lane, the process that drove the batch may report first.
+      // The process that drove the batch may report its end first, for example if the lane has no worker.
       const result = await Promise.race([
         laneStep(lane, `${members.length} transfers in one call of ${lane}`, ({ broadcastBatch }) => broadcastBatch(call)),
         condition(() => end !== undefined).then(() => undefined),
@@ -45,7 +45,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/** A permanent failure is one of the key: check the batch again. */
+/** Undefined: check again. Permanent failures are those of the key, not of the batch. */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {
@@ -64,7 +64,7 @@ function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   }
 }
 
-/** The memo has all. */
+/** Most members shown. The memo has all. */
 const membersShown = 20
 
 function show({ lane, members }: contract.BatchInput, held: contract.BatchInput['held'], end: contract.BatchEnd | undefined): void {

@@ -3,8 +3,8 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * A reducer behind one update. Call it before setting handlers of signals: after a reset the run gets all updates and
- * signals in one task, and a pause must not come before the updates. `refuse` throws the problem of a request. Continue
+ * Runs a reducer behind one update. Call it before setting signal handlers: after a reset the run gets all updates and
+ * signals in one task, and a pause must not come before the updates. `refuse` throws on a malformed request. Continue
  * as new when it resolves.
  */
 export async function entityWorkflow<Request, Response>(
@@ -20,7 +20,7 @@ export async function entityWorkflow<Request, Response>(
     return options.apply(request)
   }
   const validator = (request: Request) => {
-    // A run with constant updates would never end.
+    // Without this limit, a run with constant updates would never end.
     if (isFull()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
     try {
       options.refuse(request)
@@ -30,7 +30,7 @@ export async function entityWorkflow<Request, Response>(
   }
   setHandler(update, handler, { validator })
   await condition(isFull)
-  // Closing the run in the task of an answer loses the answer.
+  // An answer is lost if its run closes in the same task.
   do await sleep(1, { summary: 'the run is full: its last answers go out before the next run takes over' })
   while (lengthAtLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
 }

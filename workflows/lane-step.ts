@@ -9,7 +9,7 @@ import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/wo
 /** `refused`: no retry heals the failure. */
 export type LaneStepResult = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
 
-/** For a batch or an operator transaction, on the queue of its lane. */
+/** Runs a step of a batch or an operator transaction on the queue of its lane. */
 export async function laneStep(
   lane: LaneId,
   summary: string,

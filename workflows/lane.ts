@@ -13,7 +13,7 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Below the server's 2,000: it rewrites the record of a run, with all updates, at every step. */
+/** Below the server's limit of 2,000, since it rewrites a run's record, with all updates, at every step. */
 const updatesPerRun = 300
 
 /** Nonce ledger of one key on one chain, the only writer of grants and attempts. Decides in domain/lane/reducer. */
@@ -34,7 +34,7 @@ export async function lane(input: contract.LaneInput): Promise<void> {
     apply: step,
     refuse: assertApplyRequest,
   })
-  // Batch tools can only signal. A field that a person forgot must not fail the task.
+  // Temporal's batch operations can only signal. A field that a person forgot must not fail the task.
   setHandler(contract.pauseSignal, (given) => {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
@@ -52,14 +52,14 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** A reset applies that run's updates again, in another sequence. Requests without a nonce name no run. */
+/** A reset applies an earlier run's updates again, in another sequence. Requests that ask for no nonce name no run. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // Recovery starts a transfer again that closed without an outcome.
+  // Failures are ignored: recovery restarts transfers that closed without an outcome.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})
@@ -78,7 +78,7 @@ function details(state: LaneState): string {
   )
 }
 
-/** As in docs/reference/errors.md. */
+/** Title and remedy are those of docs/reference/errors.md. */
 function whyClosed(lane: LaneId, { why, detail, by }: Closed): string[] {
   const code = refusalCodes[why]
   const { title, remedy } = errorCatalogue[code]

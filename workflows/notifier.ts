@@ -5,13 +5,13 @@ import * as contract from '../temporal/contracts/notifier.ts'
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Steps take minutes each. */
+/** Each step takes minutes. */
 const stepsPerRun = 100
-/** Before the notifier ends. A receiver that returns starts afresh. */
+/** Checks for its receiver before the notifier ends. A receiver that returns later starts afresh. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
-/** Notifies one receiver, at least once per event. Steps read and send in turn. Decides in domain/notification/. */
+/** Notifies one receiver, at least once per event. Steps read and send. domain/notification/ has the decisions. */
 export async function notifier(input: contract.NotifierInput): Promise<void> {
   const { receiver } = input
   let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())
@@ -52,7 +52,7 @@ const orderCheck = byKind({
   raise: fields({}),
 } satisfies Record<NotifierOrder['kind'], Check>)
 
-/** People type signals: a malformed one must not fail the task. */
+/** Signals may be typed by hand: a malformed one must not fail the task. */
 function readOrder(given: NotifierOrder): NotifierOrder[] {
   try {
     orderCheck(given, '')

@@ -16,7 +16,7 @@ const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 const checksPerRun = 200
 
-/** Sends one intent until it is final. A payment can happen twice: it is not sent again while its fate is unknown. */
+/** Sends one intent until it is final. It could pay twice, so it is not sent again while its fate is unknown. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   return obeyingTemporalCancel((onCancel) => sendUntilFinal(input, onCancel))
 }
@@ -57,12 +57,12 @@ async function sendUntilFinal(
   }
 }
 
-/** Later runs keep its time of the order. */
+/** Progress of the first run. Later runs keep its `orderedAt`. */
 function begun(): contract.OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
-/** The work of the earlier run is unknown. */
+/** After a reset it is unknown what the earlier run did. */
 function isAfterReset(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId
@@ -81,7 +81,7 @@ function send(
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 
-/** Of any process and round. People type signals: a missing field must not fail the task. */
+/** Records a hash from any process and round. Signals may be typed by hand: a missing field must not fail the task. */
 function recordSigned(progress: contract.OperatorTransactionProgress, signed: Partial<SignedRecord> | undefined): void {
   const { intentId, nonce, kind, hash } = signed ?? {}
   if (typeof intentId !== 'string' || typeof nonce !== 'number' || typeof hash !== 'string' || (kind !== 'call' && kind !== 'noop')) return
@@ -106,7 +106,7 @@ function closeRound(progress: contract.OperatorTransactionProgress): void {
   delete progress.held
 }
 
-/** `sentBefore`: an earlier step may have sent it. */
+/** @param sentBefore an earlier step may have sent the transaction */
 function applyResult(
   result: LaneStepResult,
   progress: contract.OperatorTransactionProgress,
@@ -122,11 +122,11 @@ function applyResult(
       progress.held = merged(progress.held, result.held)
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
-      // An intent that was not sent holds nothing.
+      // This step sent nothing, so only an earlier one may have.
       progress.sentBefore = sentBefore
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
     case 'none':
-      // Every signature is reported before it is sent.
+      // Every signature is reported before its transaction is sent, so without a report nothing was sent.
       progress.sentBefore = progress.held !== undefined
       return { state: 'waiting', detail: 'its step was interrupted; it is looked up' }
     case 'spent':
@@ -144,7 +144,7 @@ function applyResult(
   }
 }
 
-/** An earlier transaction may be mined, whatever the process with the key says now. */
+/** Even if the step is refused now, an earlier transaction may be mined. */
 function applyRefused(reason: string, { held, earlier }: contract.OperatorTransactionProgress, sentBefore: boolean) {
   if (!sentBefore && !held && !earlier) return { state: 'refused' as const, detail: reason }
   if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }
@@ -155,7 +155,7 @@ function applyRefused(reason: string, { held, earlier }: contract.OperatorTransa
   }
 }
 
-/** Something else used its nonce: send it again, unless cancelled. */
+/** Something else used the nonce: send the intent again with another, unless cancelled. */
 function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: contract.OperatorTransactionProgress) {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
   if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }

@@ -2,10 +2,10 @@ import { type ErrorCode, knownCode } from '../domain/catalogue/errors.ts'
 import { failoverTimesOf } from '../temporal/contracts/failover.ts'
 import { ApplicationFailure, TimeoutFailure, type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@temporalio/workflow'
 
-/** No outage loses a transfer. */
+/** Retries for ever, so that no outage loses a transfer. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
 
-/** A `local` step is tried once, then the durable step of the same name replaces it. */
+/** A `local` step is tried once. If it fails, the durable step of the same name replaces it. */
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
@@ -14,43 +14,43 @@ export const policies = {
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
 
-/** Longer than the waits for a nonce and for a block together. */
+/** The time-out is longer than the waits for a nonce and for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
-/** A task times out after `laneTaskMs`: the lane is busy, or no process has its key. */
+/** A task not taken within `laneTaskMs` times out: the lane is busy, or no process has its key. */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** Tried once, at once: a slot was promised. If it fails, the lane's queue is next. */
+/** Tried once, without delay: a slot is reserved. If it fails, the lane's queue is next. */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
 }
 
-/** They stay with their lane, so a task waits for a worker without limit. */
+/** For steps that stay with their lane: a task waits for a worker without limit. */
 export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs }
 }
 
-/** Heartbeats carry its progress, so another process can go on from there. */
+/** Heartbeats carry the progress, so that another process can continue from there. */
 export function notifyPolicy() {
   return { startToCloseTimeout: '30m', heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs, retry: forever } as const
 }
 
 /** ms. */
 export const waits = {
-  /** For a transaction in no block. The lane's process drives it. */
+  /** For a transaction that is not in a block. The lane's process drives it. */
   pendingMs: 10_000,
   /** For a closed gate, a full lane or another try. */
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   /** For lanes, fees and halts, which may change with every block. */
   longestLaneBackoffMs: 60_000,
-  /** So that no build of the workflow lives for months. */
+  /** Longest run, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
-  /** Whether an included effect is final. */
+  /** Between checks whether an included effect is final. */
   firstCheckMs: 1_000,
   longestCheckMs: 30_000,
   confirmMs: 5_000,
@@ -59,11 +59,11 @@ export const waits = {
 export const ordinaryPriority = 3
 export const expeditedPriority = 1
 
-/** Reverts, or nonces that something else used. */
+/** Limits of reverts, and of nonces that something else used. */
 export const roundsBeforeParking = 5
 export const spentBeforeParking = 20
 
-/** Without the server's wrapping. */
+/** The text of a failure, without the server's wrapping. */
 export function failureText(error: unknown): string {
   const failure = cause(error)
   return failure instanceof Error ? failure.message : String(failure)

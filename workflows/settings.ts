@@ -5,10 +5,10 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** Answers take up to 100 KB each: a run stays below 4 MB, where the server suggests another. */
+/** An answer takes up to 100 KB. A run stays below 4 MB, where the server suggests a new one. */
 const updatesPerRun = 100
 
-/** Operators' changes: one workflow per namespace, the only writer. Decides in domain/settings/. */
+/** The only writer of operators' changes. One workflow per namespace. domain/settings/ has the decisions. */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
   const apply = (request: SettingsOrders): Settings => {

@@ -1,5 +1,5 @@
-/** For `__stack_trace`. The first two frames are the SDK's. Two of each promise still show the whole path. */
+/** Frames in `__stack_trace`. The first two are the SDK's. Two more of each promise still show the whole path. */
 const frames = 4
 
-// Before the sandbox is frozen (workers/process/bundle.ts). No effect after that.
+// Must run before the sandbox is frozen (workers/process/bundle.ts). Later it has no effect.
 Reflect.set(Error, 'stackTraceLimit', frames)

@@ -9,10 +9,10 @@ import * as contract from '../temporal/contracts/stream.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** As for a lane: the server rewrites all updates of a run at every step. */
+/** Low, since the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/** One numbered source of transfers, the only writer of its numbers. Decides in domain/stream/reducer.ts. */
+/** One numbered source of transfers. The only writer of its numbers. domain/stream/reducer.ts has the decisions. */
 export async function stream(input: contract.StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
@@ -29,7 +29,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
     apply: step,
     refuse: assertStreamUpdate,
   })
-  // As for a lane.
+  // Temporal's batch operations can only signal.
   setHandler(contract.pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
   setHandler(contract.resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
   setHandler(contract.streamStatusQuery, () => state)
@@ -41,7 +41,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** An invalid checkpoint costs only a longer backfill. The starter has raised an alarm. */
+/** Ignores an invalid checkpoint: that costs only a longer backfill. The starter has raised an alarm. */
 function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

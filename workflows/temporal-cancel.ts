@@ -4,7 +4,7 @@ import { CancellationScope } from '@temporalio/workflow'
 /** Temporal's own cancel names nobody. */
 const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 
-/** Temporal's own cancel interrupts nothing, and acts as the signal `cancel`: the workflow ends by its nonces. */
+/** Turns Temporal's own cancel into the signal `cancel`. It interrupts no step: the workflow ends by its nonces. */
 export function obeyingTemporalCancel<Result>(
   run: (onCancel: (cancel: (order: Order) => void) => void) => Promise<Result>,
 ): Promise<Result> {

@@ -8,7 +8,7 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
-/** Ended. Times in ms since the epoch. */
+/** A run that has ended. Times in ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
@@ -23,7 +23,7 @@ export interface TraceSinks extends Sinks {
   traces: { ended(run: TracedRun): void }
 }
 
-/** Of @temporalio/interceptors-opentelemetry, which uses it outside workflows. */
+/** The header of @temporalio/interceptors-opentelemetry, which is in use outside workflows. */
 const traceHeader = '_tracer-data'
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
@@ -34,7 +34,7 @@ const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTrans
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Passes the trace to steps in headers, and changes no command, turn or random number: tracing can be switched under
+ * Passes the trace to steps in headers. Changes no command, turn or random number: tracing can be switched under
  * running workflows, unlike with the workflow interceptors of @temporalio/interceptors-opentelemetry.
  */
 export const interceptors = (): WorkflowInterceptors => {
@@ -44,9 +44,9 @@ export const interceptors = (): WorkflowInterceptors => {
 }
 
 class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
-  /** For the steps of this run. */
+  /** Headers for the steps of this run. */
   #own: Headers = {}
-  /** From the start of the run, and for the next one. */
+  /** Headers from the start of the run, passed to the next run. */
   #given: Headers = {}
 
   #ids: Readonly<Record<string, string>> = {}
@@ -57,7 +57,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (!given || !parent) return next(input)
     const { runId, runStartTime } = workflowInfo()
     const [traceId, parentSpanId, flags] = parent
-    // Unique, and the same at each replay.
+    // Unique per run, and the same at each replay.
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
@@ -84,7 +84,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   }
 }
 
-/** Anyone who reaches Temporal may have written it. An invalid header fails no task. */
+/** Anyone with access to Temporal may have written the header. An invalid one must not fail a task. */
 function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
   try {
     const payload = headers[traceHeader]

@@ -8,12 +8,12 @@ export interface Bisection<T> {
 /** Size of a first batch. Above 50, simulations of nodes time out (Oasys' relayer). */
 const firstSize = 20
 
-/** @param size of the first batch, and `most` of any; whole numbers from 1 */
+/** @param size size of the first batch. `most`: largest size of any batch. Whole numbers from 1 */
 export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T> {
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Records a try. `unanswered`: not tried again. Do not report a failure of the whole route: its gate is closed. */
+/** Records a try. An `unanswered` batch is not tried again. Do not record a failure of its route: a gate closes. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

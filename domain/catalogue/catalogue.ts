@@ -8,7 +8,7 @@ import { streamRows } from './streams.ts'
 import { temporalRows } from './temporal.ts'
 import { transferRows } from './transfers.ts'
 
-/** Every code: errors, causes, and the codes that only lines of the log or alerts have. */
+/** Every code: of errors, of causes, and of log lines and alerts. */
 export const catalogue = {
   ...temporalRows,
   ...settingsRows,

@@ -11,12 +11,12 @@ export interface Cause {
   readonly where: { readonly kind: (typeof causePlaces)[number]; readonly id: string }
   readonly since?: string
   readonly asOf: string
-  /** Transfers, numbers of a stream, or notifications of a receiver, that it holds up. 0: none now. */
+  /** Number of transfers, stream numbers or notifications that the cause holds up. 0: none now. */
   readonly count: number
   readonly oldest?: string
-  /** Ids of some of them, as commands take them: at most three. */
+  /** Ids of at most three of them, in the form that commands take. */
   readonly examples: readonly string[]
-  /** Commands, the one to type first at the beginning. The reader fills in `<…>`. */
+  /** Commands to type, from first to last. The reader fills in `<…>`. */
   readonly next: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export interface Cause {
 type Subject = 'scope' | 'chain' | 'node' | 'lane' | 'address' | 'other lane' | 'stream' | 'workflow' | 'receiver'
 export type CauseValues = Partial<Record<Subject | 'number' | 'id' | 'kind' | 'party' | 'nonce', string>>
 
-/** The commands of a cause with these values. A name without a value that is safe in a shell stays in `<…>`. */
+/** The commands of a cause with these values. `<…>` stays where the value is missing or unsafe in a shell. */
 export function commandsOf(code: CauseCode, values: CauseValues): readonly string[] {
   return causeCatalogue[code].next.map((command) =>
     command.replaceAll(/<([a-z ]+)>/g, (whole, name: string) => typed(name, values[name as keyof CauseValues]) ?? whole),
@@ -39,7 +39,7 @@ function typed(name: string, value: string | undefined): string | undefined {
   return words.includes(undefined) ? undefined : value
 }
 
-/** Whether one of these keeps something from going on. A note does not. */
+/** Whether any of these causes blocks something. A note blocks nothing. */
 export function isStuck(causes: readonly Pick<Cause, 'code'>[]): boolean {
   return causes.some(({ code }) => !isCauseCode(code) || causeCatalogue[code].severity !== 'note')
 }

@@ -43,12 +43,12 @@ export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
 }
 
-/** A code that a workflow or a server reports. A newer version may report one that is not known here. */
+/** The code that a workflow or a server reported. INTERNAL if it is unknown: a newer version may have other codes. */
 export function knownCode(code: unknown): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL'
 }
 
-/** Any thrown value as a RelayerError: itself, or INTERNAL with the text of the cause. */
+/** Wraps a thrown value in INTERNAL, with its text. Returns a RelayerError unchanged. */
 export function toRelayerError(error: unknown): RelayerError {
   if (error instanceof RelayerError) return error
   const detail = error instanceof Error ? error.message : String(error)

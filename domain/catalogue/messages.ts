@@ -1,6 +1,6 @@
 import { cause, commands, fatal, retry, type Row, row } from './row.ts'
 
-/** Messages, before anything is decided about their transfers, and the guardian spies that deliver them. */
+/** Invalid messages, messages that cannot be checked yet, and the guardian spies that deliver messages. */
 export const messageRows = {
   // Messages that are not what they claim to be: rejected for good.
   MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),

@@ -1,4 +1,4 @@
-/** One code of the catalogue. Every code has these; an error and a cause have more. */
+/** One code of the catalogue. Errors and causes have more fields. */
 export interface Row {
   /** One sentence: what is wrong. The text of an error begins with it. */
   readonly title: string
@@ -9,13 +9,13 @@ export interface Row {
 
 /** A code that a `RelayerError` can have. */
 export interface ErrorRow extends Row {
-  /** Whether a retry can help although nobody changes anything. */
+  /** Whether a retry can succeed without a change by a person. */
   readonly retriable: boolean
-  /** The signatures of the message are too old: a copy with newer ones is as good. */
+  /** The signatures of the message are too old. A copy with newer signatures can replace it. */
   readonly awaitNewSignatures?: true
-  /** Only this one transfer waits: others of its route do not, and its stream gives its room to them. */
+  /** Only this transfer waits, not its route. Its stream lets another transfer start in its place. */
   readonly waitsForItself?: true
-  /** The contracts of a route contradict each other. If a majority of nodes shows it, the route is halted. */
+  /** The contracts of a route contradict each other. If most nodes show that, the route is halted. */
   readonly haltRoute?: true
 }
 
@@ -34,10 +34,10 @@ export const severities = {
 
 /** A code that `portage stuck` shows. */
 export interface CauseRow extends Row {
-  /** A `note` is shown without being a fault: `portage stuck` still exits with 0. */
+  /** A `note` is shown but is no fault: `portage stuck` still exits with 0. */
   readonly severity: keyof typeof severities
   readonly does: string
-  /** Commands, the one to type first at the beginning, with the names of `CauseValues` (cause.ts) in `<…>`. */
+  /** Commands to type, from first to last. `<…>` holds a name of `CauseValues` (cause.ts). */
   readonly next: readonly string[]
 }
 
@@ -46,12 +46,12 @@ export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
 
-/** A wrong `retry` costs an endless retry. */
+/** An error that a retry can cure. Used wrongly, it is retried for ever. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
 
-/** A wrong `fatal` parks a transfer that would have healed. */
+/** An error that no retry can cure. Used wrongly, it parks a transfer that would have healed. */
 export function fatal(title: string, remedy: string, facts: Pick<ErrorRow, 'awaitNewSignatures' | 'haltRoute'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

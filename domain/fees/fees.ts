@@ -1,6 +1,6 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** Most per unit of gas, wei, decimal: EIP-1559 maxFeePerGas and maxPriorityFeePerGas. Legacy: both are equal. */
+/** Highest price of a gas unit, wei, decimal: EIP-1559 maxFeePerGas and maxPriorityFeePerGas. Legacy: equal fields. */
 export interface Fees {
   readonly maxFee: string
   readonly tip: string
@@ -13,13 +13,13 @@ export interface FeeQuote extends Fees {
   readonly cap?: string
 }
 
-/** Most gas that a no-op is signed with. No chain asks for more to move nothing. */
+/** Highest gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
-/** Nodes ask 10 % more on both fields for a replacement (go-ethereum PriceBump). The rest is for their rounding. */
+/** A replacement needs 10 % more in both fields (go-ethereum PriceBump). The rest covers rounding by nodes. */
 const bumpPercent = 20n
 
-/** Costs of a call besides its fee, decimal: gas units, and in wei the `dataFee` of an L2. Absent `dataFee`: 0. */
+/** Costs of a call, decimal: `gasLimit` in gas units, the `dataFee` of an L2 in wei. Absent `dataFee`: 0. */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
@@ -31,7 +31,7 @@ export type Offer =
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** The market's fees within the policy's caps. The ceiling applies to a legacy gas price as to a base fee. */
+/** The market's fees within the policy's caps. `baseFeeCeiling` also applies to a legacy gas price. */
 export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -71,9 +71,9 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Fees of the next attempt: 20 % above all earlier ones, or the market. Undefined: at the limit, send the last again.
+ * Fees of the next attempt: 20 % above all earlier ones, or the market's. Undefined at the limit: send the last again.
  * A no-op may exceed its policy's caps to outbid earlier attempts: a gap blocks every nonce above.
- * @param offered all attempts for the nonce that a pool may hold, the first one first
+ * @param offered all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
   const { kind, policy, urgent, atLeast } = raising
@@ -91,8 +91,8 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees against a foreign transaction at our nonce: 20 % more, and twice the tip (a legacy price is both fields).
- * A call without a cap ends where its tip alone reaches the limit: a dearer one would be in a block already.
+ * Fees to outbid a foreign transaction at our nonce: 20 % more, and twice the tip (a legacy price is both fields).
+ * An uncapped call is not raised once its tip alone is above the limit: a dearer rival would be in a block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -114,10 +114,10 @@ export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Raises end at this multiple of the market or the first offer (Optimism's txmgr, FeeLimitMultiplier: 5). */
+/** Fees rise to at most this multiple of the market or the first offer (Optimism's txmgr, FeeLimitMultiplier: 5). */
 const limitFactor = 5n
 
-/** Whether raises are at their limit. Without it a nonce stuck for another reason would double its fee for ever. */
+/** Whether fees are at their limit. Without one, a nonce stuck for another reason would double its fee for ever. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -125,7 +125,7 @@ export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean
   return highest(offered.map(({ maxFee }) => maxFee)) >= limit && highest(offered.map(({ tip }) => tip)) >= BigInt(market.tip)
 }
 
-/** Whether no block with this base fee (wei, decimal) can take any of these. */
+/** Whether all these fees are below the base fee (wei, decimal), so that no block can take them. */
 export function pricedOut(offered: readonly Fees[], baseFee: string | undefined): boolean {
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
@@ -146,7 +146,7 @@ export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: stri
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
 
-/** Above any fee of at most 78 digits. */
+/** Higher than any fee: fees have at most 78 digits. */
 const uncapped = 10n ** 78n
 
 function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
@@ -157,7 +157,7 @@ function isDefault(market: FeeQuote, policy: FeePolicy): boolean {
   return market.cap !== undefined && policy.maxFeePerGas === undefined
 }
 
-/** Most that a unit of gas of this call may cost, wei. */
+/** Highest price of a gas unit for this call, wei. */
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {
   if (maxFeePerTransaction === undefined) return capFrom(maxFeePerGas)
   const rest = BigInt(maxFeePerTransaction) - BigInt(dataFee ?? '0')
@@ -183,13 +183,13 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Limits for what a transaction may cost. Each field comes from the most specific rule that sets it. */
+/** Limits on the cost of a transaction. Each field comes from the most specific rule that sets it. */
 export interface FeePolicy {
-  /** Most that a unit of gas may cost, wei, decimal (EIP-1559 maxFeePerGas, or the legacy gas price). */
+  /** Highest price of a gas unit, wei, decimal (EIP-1559 maxFeePerGas, or the legacy gas price). */
   readonly maxFeePerGas?: string | undefined
-  /** Most of that for the block builder, wei, decimal (maxPriorityFeePerGas). */
+  /** Highest tip per gas unit, wei, decimal (maxPriorityFeePerGas). */
   readonly maxTip?: string | undefined
-  /** Most that a whole transaction may cost, wei, decimal: with the data fee of an L2, without the value. */
+  /** Highest cost of a whole transaction, wei, decimal. Includes the data fee of an L2, excludes the value. */
   readonly maxFeePerTransaction?: string | undefined
   /** No new call is sent above this base fee (wei, decimal). Transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
@@ -212,7 +212,7 @@ export interface FeeRule {
   readonly policy: FeePolicy
 }
 
-/** The known facts of a transaction that rules match. Hex in any case. */
+/** Facts of a transaction that rules are matched with. Hex may be in upper or lower case. */
 export interface FeeSubject {
   readonly chain: ChainName
   /** Workflow id. */

@@ -2,9 +2,9 @@ import { worstCost } from '../fees/fees.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Most nonces in the ledger: 15 minutes of finality at 20 per second. Above it the lane waits for finality. */
+/** Most nonces in the ledger: 15 minutes until finality at 20 per second. At the limit, grants wait for finality. */
 const mostKept = 20_000
-/** Most bytes of packed entries, of 2 MiB for a state. The rest is for raises and a deep reorganisation. */
+/** Most bytes of packed entries. A state may have 2 MiB; the rest is for raises and a deep reorganisation. */
 const mostBytes = 1_572_864
 
 /** Approximate size of an entry outside a page, bytes. */
@@ -18,7 +18,7 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
   return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
 }
 
-/** The account's nonce and the next one differ by this much only after a false answer of a node. */
+/** The account's nonce and `next` differ by more than this only after a false answer of a node. */
 const farApart = 1_000
 
 export interface Step {
@@ -26,7 +26,7 @@ export interface Step {
   readonly answer: LaneAnswer
 }
 
-/** Unmined nonces that were handed out. The window counts these. */
+/** Number of granted nonces that are not mined. The window limits it. */
 export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
@@ -48,12 +48,12 @@ export function isMined(state: LaneState, { nonce }: Entry): boolean {
   return nonce < (state.observed?.latest ?? 0)
 }
 
-/** Returned unsigned, without a no-op since. */
+/** Whether the nonce was returned unsigned and no no-op was signed for it since. */
 export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Cost of the dearest attempt, wei. Any of them may be mined. */
+/** Cost of the dearest attempt, wei. Any attempt may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -68,7 +68,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** The same workflow's nonce for this call in a later round. An earlier round (a zombie) must not get a second one. */
+/** The same workflow's nonce for this call in a later round. A zombie of an earlier round must not get another. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -104,7 +104,7 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** Whether the account can pay one more grant above all in flight. `detail`: why not. @param cost gas at worst, wei */
+/** Whether the account can pay one grant besides all in flight. `detail`: why not. @param cost gas at worst, wei */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
@@ -117,7 +117,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** Marks the lane as broke while it is below the minimum, or pays for neither the lowest nonce nor a grant. */
+/** Marks the lane as broke while it is below the minimum, or cannot pay for the lowest nonce or a refused grant. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)

@@ -73,7 +73,7 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** The request that got this grant. A request with another id means that the bytes may have been sent. */
+  /** Id of the request that got this grant. Once another request asks for it, the bytes may have been sent. */
   readonly grantedTo: string
   readonly maybeSent: boolean
   /** Value that an abandoned call may still move, wei, decimal. */
@@ -100,7 +100,7 @@ export interface Raise extends Partial<Fees> {
 export interface Republish {
   /** When it was ordered, ms by the ledger's clock. */
   readonly at: number
-  /** Absent: all nonces in no block. */
+  /** Absent: all nonces that are not in a block. */
   readonly nonce?: number
 }
 
@@ -124,15 +124,15 @@ export interface Observed {
 export interface Remembered extends Observed {
   /** When it was reported, ms since the epoch by the ledger's clock. */
   readonly at: number
-  /** When this height or a higher one was last reported, ms by the ledger's clock. Lower reports are behind. */
+  /** When this height or a higher one was last reported, ms by the ledger's clock. Lower reports lag. */
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
-  /** Start of the reports without a long gap, as a height. A nonce that nobody claimed during a gap was not idle. */
+  /** Height since which reports have had no long gap. A gap does not count as idle time of a nonce. */
   readonly reportedSince?: number
 }
 
-/** `operator`: an operator ends it. `unauthorized`: the key lacks a role; Portage ends it when the key has it. */
+/** `operator`: an operator ends it. `unauthorized`: the key lacks a role, and Portage ends it once the key has one. */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
@@ -143,18 +143,18 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Entries in a lossless form of 70 bytes each, not 320. After a deep reorganisation all fields are needed. */
+/** Entries in lossless form, 70 bytes each instead of 320. After a deep reorganisation all fields are needed. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
-   * Entries end with `;`, fields with `,`. Absent: a nonce that follows the previous one, an equal start, round 1.
+   * Entries end with `;`, fields with `,`. Omitted: a nonce one above the previous, an equal start, round 1.
    * Fields: nonce; start, number, digest, call hash, round of the id; request of the grant; attempts; other values.
    */
   readonly text: string
 }
 
 export interface Page extends PackedEntries {
-  /** Its lowest nonce that is not final, and one above its highest nonce. */
+  /** Lowest nonce that is not final. `to` is one above the highest nonce. */
   readonly from: number
   readonly to: number
   /** All of its nonces were in blocks when it was packed. */
@@ -170,15 +170,15 @@ export interface Closing {
   readonly by: string
 }
 
-/** The account cannot pay. `cost` of the cheapest grant that was refused for it, without the value, wei, decimal. */
+/** The account cannot pay. `cost`: of the cheapest grant refused for that, without the value, wei, decimal. */
 export interface Broke {
   readonly detail: string
   readonly cost: string
 }
 
-/** The nonce ledger: plain JSON, under 64 KiB with near finality. Large ledgers keep most entries in pages. */
+/** The nonce ledger, plain JSON. Under 64 KiB where finality is fast. Large ledgers keep most entries in pages. */
 export interface LaneState {
-  /** The config, with what operators changed. */
+  /** The config, with changes by operators. */
   readonly config: LaneConfig
   /** The config as a process last sent it. */
   readonly configured: LaneConfig
@@ -208,7 +208,7 @@ export interface LaneState {
   readonly forgotten?: readonly ForgottenNonces[]
 }
 
-/** Nonces from `from` to below `to`, used without a grant of this ledger: an earlier one's, or from outside. */
+/** Nonces from `from` to below `to`, used without a grant of this ledger: by an earlier ledger or from outside. */
 export interface ForgottenNonces {
   readonly from: number
   readonly to: number

@@ -2,15 +2,15 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process's view of the account, once per block when it matters. */
+/** A process's view of the account. Sent at most once per block, if it has something to report. */
 export interface Observation extends ledger.Observed {
   /** Nonces that this process drives. */
   readonly claims: readonly number[]
-  /** Start of this process's gapless observation, as a height. Earlier blocks say nothing about claims. */
+  /** Height since which this process has observed without a gap. Claims say nothing about earlier blocks. */
   readonly since: number
-  /** Transaction count with the pool, by a quorum of nodes. Sent by a first observation, and while not synced. */
+  /** Transaction count including the pool, by a quorum of nodes. Sent in the first observation and until synced. */
   readonly pending?: number
-  /** Most nodes show a reorganisation deeper than finality: lower heights are taken, `next` is not lowered. */
+  /** Most nodes show a reorganisation deeper than finality: lower heights are accepted, but `next` is not lowered. */
   readonly undone?: boolean
 }
 
@@ -19,7 +19,7 @@ export type LaneRequest = { readonly id: string } & Ask
 export type Ask =
   /** Asks for a nonce. A draining lane, or one below its minimum balance, still grants `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** Asks for an intent's nonce. With `callHash` it may be sent from now on; another call is a conflict. */
+  /** Asks for an intent's nonce. With `callHash` the caller may send from now on; a different call is a conflict. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, the answer has it and nothing is added. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
@@ -27,7 +27,7 @@ export type Ask =
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
    * Withdraws the intent. `leave`: only without a nonce. `cancel`: its nonce gets a no-op.
-   * `abandon`: the lane owns its unmined nonce; only if forbidden or without a report for `withoutWorkerMs`.
+   * `abandon`: the lane takes over its unmined nonce; only if forbidden or without a report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** Fills this nonce with a no-op. An `operator` may fill only a nonce without an owner, see `cancelNonce`. */
@@ -38,10 +38,10 @@ export type Ask =
   /** The chain does not have this block, which the ledger knows as final. */
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
-/** Orders of operators, and reports of processes that are no observation. */
+/** Orders of operators, and reports of processes other than observations. */
 export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
 
-/** Author and reason. `orderOf` fills in what is missing. */
+/** Author and reason. `orderOf` fills in missing ones. */
 interface Named {
   readonly order?: Order
 }
@@ -50,18 +50,18 @@ interface Named {
 export type OperatorAsk = Named & OperatorOrder
 
 type OperatorOrder =
-  /** Replaces the call of this nonce's owner by a no-op. The owner tries again when that is mined. */
+  /** Replaces the call of this nonce's owner with a no-op. The owner tries again once the no-op is mined. */
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
   /** Makes one more attempt for this nonce now, with at least these fees. */
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
-  /** Sends the same bytes again, for this nonce or for all in no block. */
+  /** Sends the same bytes again, for this nonce or for all that are not in a block. */
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
   /** `only`: end a pause of this kind and no other, so that Portage never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   /** Grants nothing new. Transactions in flight go on. */
   | { readonly kind: 'drain'; readonly reason: string }
-  /** As `drain`, and intents may abandon an unmined nonce and go to another lane. */
+  /** Like `drain`. Intents may also abandon an unmined nonce and go to another lane. */
   | { readonly kind: 'forbid'; readonly reason: string }
   /** Ends pause, drain and forbid. */
   | { readonly kind: 'activate' }
@@ -82,12 +82,12 @@ export type LaneAnswer =
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
-/** The ledger as a process last knew it. It shows a reset or restored ledger what is missing. */
+/** The ledger as a process last knew it. A reset or restored ledger learns from it what it lost. */
 export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized'>
 
 export interface ApplyRequest {
   readonly observe?: Observation
-  /** Absent: nothing yet. */
+  /** Absent: the process has no answer of the ledger yet. */
   readonly known?: KnownLedger
   /** Run id of the ledger's last answer; empty before the first. Absent in requests that ask for no nonce. */
   readonly run?: string
@@ -128,9 +128,9 @@ export interface LaneView
   readonly keptLimit: number
   /** Number of grants. It never falls, unlike `next`, which falls when nonces are returned. */
   readonly granted: number
-  /** Run id of this answer. A request for another run, answered after a reset, gets no nonce. Absent in queries. */
+  /** Run id of this answer. After a reset, a request for another run gets no nonce. Absent in queries. */
   readonly run?: string
-  /** Height of the newest finality. A final block there with a lower nonce is of a chain that lost final blocks. */
+  /** Height of the newest `finalized`. A final block there with a lower nonce proves that final blocks were lost. */
   readonly finalizedAt?: number
 }
 
@@ -150,7 +150,7 @@ export interface RolledBack {
   readonly nonce: number
 }
 
-/** Whether a lane takes new transfers (`open`), and what it means for those that hold a nonce. */
+/** Whether a lane takes new transfers (`open`), and if not, why. Transfers that hold a nonce act on the reason. */
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: ledger.LaneId
   readonly open: boolean

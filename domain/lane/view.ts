@@ -34,7 +34,7 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/** Nonces to fill with a no-op now. Released and inherited ones wait for a grant, their block, or a process. */
+/** Nonces to fill with a no-op now. `fillDueAt` delays released and inherited ones, which may be used yet. */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0

@@ -18,7 +18,7 @@ export const attemptSchedule: AttemptSchedule = {
 }
 /** Longest pause that a receiver can ask for, ms. */
 const longestRestMs = hourMs
-/** Notifications with this many tries keep their waits, so that one never taken does not stop a receiver again. */
+/** When a receiver answers again, notifications with this many tries still wait: a bad one must not stop it again. */
 const triesUntilAlone = 3
 
 /** `taken`: 2xx. `gone`: 410. `refused`: answered, not taken. `failed`: no answer, or asks to wait. */
@@ -36,7 +36,7 @@ export interface AttemptFacts {
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** The state after a try. A notification refused at every try is given up; none because the receiver is away. */
+/** The state after a try. A notification is given up if every try was refused, never for an absent receiver. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)
@@ -70,7 +70,7 @@ function receiverAfter(
 ): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
-  // A parallel failure adds nothing.
+  // The failure of a parallel try does not count again.
   if (failure && now < failure.nextAt) return {}
   const tries = (failure?.tries ?? 0) + 1
   const restMs = withJitter(restsMs[Math.min(tries, restsMs.length) - 1] ?? 0, jitter)
@@ -86,7 +86,7 @@ export function dueUnsent({ unsent }: NotifierState, now: number): readonly Unse
   return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
 }
 
-/** Whether there is room for notifications that are not taken. Without it nothing is read from Temporal. */
+/** Whether more notifications may wait. If not, nothing is read from Temporal. */
 export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {
   return unsent.length + pending.length < most
 }

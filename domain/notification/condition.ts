@@ -15,17 +15,17 @@ export interface Condition {
   readonly data: NotificationData
 }
 
-/** The conditions of one source. Absent: the source could not be read, and none of its conditions is over. */
+/** The conditions of one source. Absent: the source could not be read, so its conditions go on. */
 export interface ConditionSource {
   /** Prefix of the keys of its conditions. */
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
 
-/** A younger gap is filled by finality, the spy or the guardians' APIs, ms. */
+/** Gaps younger than this, ms, are not notified: finality, the spy or the guardians' APIs usually fill them. */
 export const gapAgeMs = 10 * 60_000
 
-/** The conditions of a lane. A draining or forbidden lane is notified as paused too, with `why`. */
+/** The conditions of a lane. A draining or forbidden lane is also reported as paused, with `why`. */
 export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {
   const about = { chains: [chain], lane }
   const closed = closedFor({ ...state, broke: undefined }, false)

@@ -3,7 +3,7 @@ import { fnv1a } from '../hash.ts'
 import type { LaneId } from '../lane/lane.ts'
 import type { BridgeName, ChainName } from '../transfer/transfer.ts'
 
-/** Events for receivers, as config, webhooks and metrics name them. */
+/** Names of the events for receivers, in config, webhooks and metrics. */
 export const notificationTypes = [
   'transfer.delivered',
   'transfer.reversed',
@@ -16,9 +16,9 @@ export const notificationTypes = [
 ] as const
 export type NotificationType = (typeof notificationTypes)[number]
 
-/** One event, as plain JSON. The same at each try and at a replay. */
+/** One event, plain JSON. It is the same at each try and in a replay. */
 export interface Notification {
-  /** The `webhook-id`, by which a receiver recognises a repetition. Letters, digits, `_` and `-`. */
+  /** The `webhook-id`. A receiver recognises repetitions by it. Letters, digits, `_` and `-`. */
   readonly id: string
   /** `notification.test`: an operator's test. */
   readonly type: NotificationType | 'notification.test'
@@ -49,7 +49,7 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** A list excludes others. A notification without a single one, such as a halt of everything, passes. */
+/** A list excludes what it does not name. A notification without any chain (a halt of everything) passes. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
@@ -66,7 +66,7 @@ export interface Receiver {
   readonly name: string
   /** Only the origin may be shown: path and query may be secret. */
   readonly url: string
-  /** Every secret signs, and the receiver checks the one it knows. `whsec_` and base64. */
+  /** Each secret makes a signature, and the receiver checks the one it knows. `whsec_` and base64. */
   readonly secrets: readonly CredentialSource[]
   readonly filter: NotificationFilter
 }

@@ -3,13 +3,13 @@ import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification, NotificationType } from './notification.ts'
 
-/** How far the list of closed transfers was notified. ms since the epoch by Temporal's clock, except `since`. */
+/** Progress through Temporal's list of closed transfers. ms since the epoch by Temporal's clock, except `since`. */
 export interface NotifierCursor {
-  /** Every earlier end was sent, or is kept for another try. */
+  /** All transfers that closed earlier were notified, or are kept for another try. */
   readonly from: number
-  /** The latest end in the list. */
+  /** The latest closing time in the list. */
   readonly seen: number
-  /** Runs may be listed late. `seen`: latest end at `since` (process's clock). Long after it `from` becomes `seen`. */
+  /** Awaits late runs. `seen`: latest closing time at `since` (process's clock). Long after, `from` becomes `seen`. */
   readonly settling: { readonly since: number; readonly seen: number }
   /** The newest notified runs that closed since `from`. Older ones are repeated after a crash, with the same ids. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
@@ -26,7 +26,7 @@ export interface UnsentNotification {
 
 type FailureState = Omit<UnsentNotification, 'notification'> & { readonly since: number }
 
-/** `gone`: it answered 410. `ordered`: an operator disabled it. */
+/** `gone`: the receiver answered 410. `ordered`: an operator disabled it. */
 export type DisabledReceiver = { readonly at: number } & (
   | { readonly why: 'gone' }
   | { readonly why: 'ordered'; readonly by: string; readonly reason: string }
@@ -39,10 +39,10 @@ export interface NotificationTestResult {
   readonly why?: string
 }
 
-/** The state of one receiver, plain JSON. Transfers are in Temporal's list. All lists have `notifierLimits`. */
+/** The state of one receiver, plain JSON. Transfers are in Temporal's list. `notifierLimits` bounds each list. */
 export interface NotifierState {
   readonly cursor: NotifierCursor
-  /** Present conditions that were notified, by key: when each was first seen, ms since the epoch. */
+  /** When each notified condition that still holds was first seen, ms since the epoch, by key. */
   readonly holding: Readonly<Record<string, number>>
   readonly pending: readonly Notification[]
   readonly unsent: readonly UnsentNotification[]
@@ -55,15 +55,15 @@ export interface NotifierState {
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
   readonly lastSentAt?: number | undefined
-  /** When a step last recorded its progress, ms since the epoch. Figures may be as old as a step is long. */
+  /** When a step last recorded its progress, ms since the epoch. Counts may be that old. */
   readonly recordedAt?: number | undefined
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** Limits of the lists. `holding`: a thousand parked transfers and everything else take 100 KB. */
+/** Limits of the lists. `holding` has room for a thousand parked transfers and everything else: 100 KB. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
-/** @param from earlier ends are not notified, ms since the epoch by Temporal's clock */
+/** @param from transfers that closed earlier are not notified, ms since the epoch by Temporal's clock */
 export function newNotifier(from: number): NotifierState {
   return {
     cursor: { from, seen: from, settling: { since: 0, seen: from }, notified: [] },
@@ -82,25 +82,25 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** A step records its progress every minute. After this time without a record none is running, ms. */
+/** After this time without a record, ms, no step is running. A running step records its progress every minute. */
 const silentMs = 5 * 60_000
 
 /** Since when the receiver gets no notifications, ms since the epoch. Undefined: it gets them. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // An order ends a long pause.
+  // An order also counts as a sign of life.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }
 
-/** How many notifications wait. @param closed how many ends Temporal lists after the last one that was read */
+/** Number of waiting notifications. @param closed how many closed transfers Temporal lists after the last one read */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
   const both = unsent.filter(({ notification }) => isListed(notification)).length
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/** Takes a reading: new conditions become pending, ended ones are forgotten. An unread source ends none. */
+/** Applies a reading: new conditions become pending, ended ones are dropped. A source that was not read ends none. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],
@@ -122,7 +122,7 @@ export function withConditions(
   return { ...state, holding, pending: [...state.pending, ...begun], recent: [...state.recent, ...begun].slice(-notifierLimits.recent) }
 }
 
-/** Signals to a notifier. Anyone who reaches Temporal can send them. */
+/** Signals to a notifier. Anyone with access to Temporal can send them. */
 export type NotifierOrder =
   | { readonly kind: 'disable'; readonly order: Order }
   /** `fromNow`: skips what happened while it was disabled. */
@@ -135,7 +135,7 @@ export type NotifierOrder =
 
 /** Longest raised notification, as JSON. */
 const mostRaised = 2_000
-/** The types that processes raise. A stranger's signal must not have an invented delivery signed. */
+/** The types that processes raise. A stranger's signal must not get an invented delivery signed. */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
 /** How far the clock of the raising process may be ahead, ms. */
 const mostAheadMs = 24 * 3_600_000
@@ -175,7 +175,7 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/** @param now workflow time. A time far in the future could never be sent, and would block everything after it */
+/** @param now workflow time. A notification dated far ahead could never be sent, and would block all after it */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: text(64), at: whole })(given, '')

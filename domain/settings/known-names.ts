@@ -8,30 +8,30 @@ export interface KnownNames {
   readonly bridges: readonly string[]
   /** Chain → its nodes by name. */
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Chain → its nodes that read, among which a majority is counted. */
+  /** Chain → its nodes that read. A majority is counted among these. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   /** Chain → its number in Wormhole, if it has one. */
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]
-  /** Accept revocations of unlisted tokens, for settings that come from elsewhere. Absent: refuse them. */
+  /** Accept revocations of unlisted tokens, for settings from outside this namespace. Absent: refuse them. */
   readonly unlistedTokens?: true
 }
 
-/** Refuses unknown names, which would seem obeyed, unless a row is removed. Throws INPUT_INVALID with the field. */
+/** Refuses unknown names, which would have no effect, unless a row is removed. Throws INPUT_INVALID with the field. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
   for (const [index, order] of orders.entries()) {
     const listsRevoked = order.kind === 'addToken' && revoked.has(order.token.jti)
     const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
-    // Its chains and lanes may have left the config.
+    // The chains and lanes of a revoked token may have left the config.
     if (listsRevoked) continue
     const author = { by: 'x', reason: 'x', orders: [order] }
     if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
   }
 }
 
-/** A revoked id must be listed, or ids that nobody signed would fill the list of tokens for a year. */
+/** Refuses to revoke an unlisted id. Otherwise ids that nobody signed would fill the list of tokens for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {
@@ -86,7 +86,7 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
   if (targetChain !== undefined) one(targetChain, chains, 'chain', `${path}.targetChain`)
   for (const [field, name] of Object.entries({ chain, sourceChain })) {
     if (name === undefined) continue
-    // A source without a config can be halted too.
+    // A source chain outside the config can be halted too.
     const number = numberOfUnconfigured(name)
     if (number === undefined || Number(number) > 65_535) one(name, chains, 'chain', `${path}.${field}`)
     const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
@@ -110,7 +110,7 @@ function fail(detail: string): never {
   throw new RelayerError('INPUT_INVALID', { detail })
 }
 
-/** Warns of chains without a majority of enabled nodes. @param nodes after the orders @param voters all that read */
+/** Warns of chains without a majority of enabled nodes. @param nodes after the orders @param voters nodes that read */
 export function majorityWarnings(
   orders: readonly SettingsOrder[],
   { nodes }: Pick<Settings, 'nodes'>,

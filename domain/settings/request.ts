@@ -10,7 +10,7 @@ export function assertSettingsOrders(request: SettingsOrders): void {
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Limits of the lists. All settings are in every answer, which must stay far below the server's 2 MB. */
+/** Limits of the lists. Every answer has all settings, and must stay far below the server's 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } as const
 
 /** Refuses settings beyond these limits. Throws Error that names the list. */
@@ -20,7 +20,7 @@ export function assertSettingsFit(settings: Settings): void {
   }
 }
 
-/** Checked by byKind. */
+/** `byKind` has checked this field. */
 const kind: Check = () => {}
 const name = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'a name: lower case letters, digits and dashes')
 
@@ -28,9 +28,9 @@ const maybe = optional(name)
 // Unknown fields are refused: a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** A token as bridges name it (`Endpoint.parties`). A leading zero or too many digits would match nothing. */
+/** A token in the form of `Endpoint.parties`. A leading zero or too many digits would match nothing. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
-/** 20 bytes, or 32 as in a message, with 12 zeros first. */
+/** 20 bytes, or the 32 of a message: 12 zero bytes first. */
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
@@ -97,14 +97,14 @@ const settingsOrder = byKind({
 } satisfies Record<SettingsOrder['kind'], Check>)
 
 const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
-/** In place of a variable during the checks: a private-use character, which no URL has. */
+/** Replaces a variable during the checks: a private-use character, which no URL has. */
 const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(.*)$/i
 
 /**
- * Refuses a node's URL with a secret, which would enter the history: secrets are variables (`${NODE_URL}`).
+ * Refuses a node's URL with a secret, which would enter the history. Write secrets as variables (`${NODE_URL}`).
  * Throws Error that starts with `path` and never shows the URL.
  */
 export function assertNodeUrl(url: unknown, path: string): void {

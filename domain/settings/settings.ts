@@ -3,7 +3,7 @@ import { defined, type FeeScope, type FeePolicy, type FeeRule } from '../fees/fe
 import type { Order } from '../order.ts'
 import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 
-/** The scope of a halt. Every field narrows it; without fields it covers everything. */
+/** The scope of a halt. Each field narrows it. A scope without fields covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
   /** From and to this chain. */
@@ -42,7 +42,7 @@ export interface NodeChange {
 /** `read`: reads only. `send`: sends only. `private`: sends for chains that send privately; no reads. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/** An access token, without its text. An unlisted revoked one has only `jti` and `revoked`. */
+/** An access token, without its text. A revoked token that was never listed has only `jti` and `revoked`. */
 export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
   readonly jti: string
   readonly revoked?: Given
@@ -53,7 +53,7 @@ export interface SettingsChange extends Given {
   readonly order: SettingsOrder
 }
 
-/** One change of the settings. All are idempotent. */
+/** One change of the settings. Every change is idempotent. */
 export type SettingsOrder =
   | { readonly kind: 'halt'; readonly scope: HaltScope }
   | { readonly kind: 'unhalt'; readonly scope: HaltScope }
@@ -62,14 +62,14 @@ export type SettingsOrder =
   /** Replaces the rule of that scope. A `policy` without fields removes it. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
-  /** Restores the config's node, or removes an added one. */
+  /** Restores a node to its config, or removes an added node. */
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
   | { readonly kind: 'addToken'; readonly token: Principal }
   | { readonly kind: 'revokeToken'; readonly jti: string }
 
 /** The changes of operators, on top of the config. Plain JSON. */
 export interface Settings {
-  /** Counts changes, from 0. */
+  /** Number of changes. */
   readonly version: number
   readonly halts: readonly Halt[]
   readonly denied: readonly DenyRule[]
@@ -113,7 +113,7 @@ export interface SettingsOrders extends Order {
 /** Most changes in the audit. The workflow's history has all of them. */
 const auditLength = 200
 
-/** Applies orders. One that changes nothing adds no version, so requests repeat safely. @param at ms since the epoch */
+/** Applies orders. Without a change the version stays, so requests can be repeated. @param at ms since the epoch */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -162,7 +162,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/** Drops expired tokens, and old revocations of unlisted ones. Returns the same object if there are none. */
+/** Drops expired tokens, and old revocations of unlisted tokens. Returns the same object if there are none. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
@@ -209,7 +209,7 @@ function canonical(order: SettingsOrder): SettingsOrder {
 /** Writes a token without 0x, and a recipient in lower case. */
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** Shortens a recipient of 32 bytes to its last 20, as bridges name it. */
+/** Shortens a recipient of 32 bytes to its last 20, the form that bridges use. */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }

@@ -5,7 +5,7 @@ import { clip, limits } from './gaps.ts'
 import { initialStream, completedHeight, completedNumber } from './reducer.ts'
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 
-/** Kept outside Temporal, in case that is wiped. It only shortens the backfill. */
+/** Kept outside Temporal, in case Temporal is wiped. It only shortens the backfill. */
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
@@ -13,7 +13,7 @@ export interface StreamCheckpoint {
   /** completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** The cursor when it was written. A quorum must still have this block: after a fork all is worthless. */
+  /** The cursor at the time of writing. A quorum must still have this block: a fork voids the checkpoint. */
   readonly cursor?: ScannedBlock
   /** Exceptions above the watermark: these numbers are not started again. */
   readonly exceptions: readonly StreamException[]

@@ -13,13 +13,13 @@ export const hasGap = (gaps: readonly Gap[], number: bigint) => gapAt(gaps, numb
 export const gapSize = ({ from, to }: Pick<Gap, 'from' | 'to'>) => BigInt(to) - BigInt(from) + 1n
 export const byFirst = (a: Gap, b: Gap) => compare(a.from, b.from)
 
-/** A gap with the height below which none of its numbers can be. */
+/** Creates a gap. None of its numbers can be in a block below its `height`. */
 export function newGap({ marks, config }: StreamState, from: bigint, to: bigint, state: Gap['state'], at: number): Gap {
   const height = heightBelow(marks, from) ?? config.start
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
 }
 
-/** Replaces the parts of gaps within `from` … `to` by `into` of them. Without `into` these parts are removed. */
+/** Replaces each part of a gap within `from` … `to` by `into(part)`. Without `into` these parts are removed. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
@@ -30,7 +30,7 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/** Keeps the lists within their limits. Merges the two closest gaps, also over open numbers: the audit corrects it. */
+/** Keeps the lists within their limits. Merges the closest gaps even across open numbers, which an audit corrects. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
@@ -67,7 +67,7 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/** The marks with one more. Of one height the first and last are kept; a full list thins its older half. */
+/** Adds a mark. Keeps the first and last mark of a height. A full list drops every other mark of its older half. */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0
@@ -79,7 +79,7 @@ export function mark(marks: Marks, number: string, height: number): Marks {
   return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
 }
 
-/** A block below which the number cannot be: the height of the nearest mark below it. */
+/** The lowest block that can hold the number: the height of the nearest mark below the number. */
 export function heightBelow(marks: Marks, number: bigint): number | undefined {
   return marks.findLast(([known]) => BigInt(known) < number)?.[1]
 }
@@ -100,6 +100,6 @@ export function clip(text: string): string {
 export const compare = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
-/** The numbers of gaps and of single items as a list for `missingBetween`. */
+/** Sorts the numbers of gaps and single items for `missingBetween`. */
 export const sortedSet = (items: readonly (readonly [from: string, to: string])[]): IntervalSet =>
   items.toSorted(([a], [b]) => compare(a, b))

@@ -4,7 +4,7 @@ export type Interval = readonly [from: bigint, to: bigint]
 export type Intervals = readonly Interval[]
 /** The same set as plain JSON, in decimal strings. */
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
-/** The set as text: `5x4,4` is 5 to 9 and 13. Distance from the previous end, and after `x` the length less one. */
+/** The set as text: `5x4,4` is 5 to 9 and 13. Before `x`: distance from the previous end. After: length - 1. */
 export type PackedIntervals = string
 
 /** Sorts the intervals and merges those that overlap or touch. */
@@ -47,7 +47,7 @@ export function countIn(intervals: Intervals): bigint {
   return intervals.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
 }
 
-/** At most `most` numbers: those from `from` on, then the lowest. */
+/** At most `most` numbers: first those from `from` upwards, then the lowest. */
 export function takeNumbers(intervals: Intervals, from: bigint, most: number): readonly bigint[] {
   const first = indexAt(intervals, from)
   const taken: bigint[] = []
@@ -93,7 +93,7 @@ export function pack(intervals: Intervals): PackedIntervals {
 const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
 export const toSet = (intervals: Intervals): IntervalSet => intervals.map(([from, to]) => [String(from), String(to)])
 
-/** The set with `from` … `to`. Throws RangeError if they are not whole numbers in order. */
+/** Adds `from` … `to` to the set. Throws RangeError unless both are whole numbers and `from` is not above `to`. */
 export function addInterval(set: IntervalSet, from: string, to: string = from): IntervalSet {
   if (!/^[0-9]+$/.test(from) || !/^[0-9]+$/.test(to)) throw new RangeError(`${from} or ${to} is not a whole number`)
   if (BigInt(from) > BigInt(to)) throw new RangeError(`${from} is above ${to}`)
@@ -108,7 +108,7 @@ export function without(set: IntervalSet, from: string, to: string): IntervalSet
   return toSet(subtractIntervals(parse(set), parse([[from, to]])))
 }
 
-/** The numbers from `from` to `to` that are not in the set. @param set as the second argument of `subtractIntervals` */
+/** The numbers from `from` to `to` that are not in the set. @param set sorted by first numbers */
 export function missingBetween(set: IntervalSet, from: string, to: string): IntervalSet {
   return BigInt(from) > BigInt(to) ? [] : toSet(subtractIntervals(parse([[from, to]]), parse(set)))
 }

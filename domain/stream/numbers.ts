@@ -12,7 +12,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many transfers may be opened now. Numbers outside the window, and parked ones, take no room. */
+/** How many transfers may be opened now. Parked numbers, and numbers outside the window, take no room. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -24,7 +24,7 @@ export function isUnresolved(state: StreamState, number: string): boolean {
   return hasGap(state.gaps, BigInt(number)) || isStarted(state, number)
 }
 
-/** Seen and not resolved: the number needs no more room. */
+/** Whether the number was seen and is not resolved. It needs no more room. */
 export function isStarted(state: StreamState, number: string): boolean {
   return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
@@ -34,7 +34,7 @@ export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }
 
-/** Whether a number is known and neither open, nor in a gap, nor an exception. */
+/** Whether a number is known, but not open, not in a gap and not an exception. */
 export function isResolved(state: StreamState, number: string): boolean {
   const isKnown = BigInt(number) >= BigInt(state.config.first) && BigInt(number) < BigInt(state.next)
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
@@ -55,7 +55,7 @@ interface Draft {
   readonly open: Map<string, OpenNumber>
 }
 
-/** Opens or resolves the numbers of the finding; those between become gaps. Undefined: no room, nothing is changed. */
+/** Opens or resolves the numbers of the finding. Numbers between them become gaps. Undefined: no room. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
@@ -79,7 +79,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number), end)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // Listed by a checkpoint, or before gaps were merged: it remains an exception.
+    // A checkpoint listed the number, or it was listed before gaps were merged. It remains an exception.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
@@ -94,7 +94,7 @@ function withoutGap(state: StreamState, number: bigint, at: number): StreamState
   return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
 }
 
-/** Adds the passed numbers of a reading that are exceptions above all known numbers, so that they become known. */
+/** Adds the reading's passed numbers that are exceptions above all known numbers, so that they become known. */
 export function withPassed(state: StreamState, reading: Reading): Finding {
   const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
   return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
@@ -105,7 +105,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** Makes resolved numbers without an exception gaps again, even below `first`: the chain outranks an operator. */
+/** Turns resolved numbers without an exception into gaps again, even below `first`: the chain outranks an operator. */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state

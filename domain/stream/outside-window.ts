@@ -1,7 +1,7 @@
 import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pack, subtractIntervals, toSet, unpack } from './intervals.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/** Limit of all numbers outside the window, bytes: about 8,000 intervals of numbers that are close together. */
+/** Most bytes for the numbers outside the window: about 8,000 intervals of numbers that are close together. */
 export const maxOutsideBytes = 24 * 1024
 /** Above this the alarm `crowded` is raised. */
 const crowdedBytes = maxOutsideBytes / 2
@@ -9,7 +9,7 @@ const crowdedBytes = maxOutsideBytes / 2
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/** Unpacked intervals by the immutable value that holds them: a state is unpacked several times per request. */
+/** Caches unpacked intervals by their immutable value: each request needs them several times. */
 const unpacked = new WeakMap<OutsideNumbers, Intervals>()
 
 function intervalsOf(numbers: OutsideNumbers): Intervals {
@@ -32,7 +32,7 @@ export function isAnyOutside({ outside }: Outside, from: string, to: string): bo
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
 
-/** Moves a number outside the window, for this reason only. Undefined: there is no room. */
+/** Moves a number outside the window and replaces any earlier reason. Undefined: there is no room. */
 export function moveOutside(state: StreamState, number: string, { code, waits }: Reason): StreamState | undefined {
   const others = bringBack(state, number, number).outside
   const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits

@@ -38,7 +38,7 @@ export function initialStream(config: StreamConfig): StreamState {
   }
 }
 
-/** Applies the requests in order, which have passed `assertStreamUpdate`. Pure. @param at ms by the stream's clock */
+/** Applies requests in sequence. `assertStreamUpdate` has checked them. Pure. @param at ms by the stream's clock */
 export function applyToStream(
   state: StreamState,
   { requests }: StreamUpdate,
@@ -87,7 +87,7 @@ function pause(state: StreamState, request: RequestOf<'pause'>, at: number): Str
   return done({ ...state, paused: { by: clip(by), reason: clip(reason), at } })
 }
 
-/** An operator's limit of open transfers. It outranks the config until it is taken back. */
+/** An operator's limit of open transfers. It outranks the config until an order without `maxOpen` removes it. */
 function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'setMaxOpen'>, at: number): StreamStep {
   const { maxOpen } = request
   if (maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })
@@ -130,7 +130,7 @@ export function viewStream(state: StreamState): StreamView {
   }
 }
 
-/** By code: waiting and parked numbers may have the same one. */
+/** Sums by code: waiting and parked numbers may have the same code. */
 function outsideView(outside: ReturnType<typeof countOutside>): Readonly<Record<string, number>> {
   const sums: Record<string, number> = {}
   for (const { why, count } of outside) sums[why.code] = (sums[why.code] ?? 0) + count
@@ -162,7 +162,7 @@ export function completedNumber(state: StreamState): string | undefined {
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/** completed_block_height: no block up to it can hold an unresolved number. MIP-61 counts blocks with transfers. */
+/** completed_block_height: no block up to it has an unresolved number. MIP-61 counts blocks with transfers only. */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined

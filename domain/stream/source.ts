@@ -6,9 +6,9 @@ import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING. All transfers of the range were started before; only this moves the cursor.
- * Hashes chain the ranges. A request that passes a wanted number has an old view, and changes nothing.
- * The first range must not end below the block of the checkpoint, or a fork above its end would not show.
+ * CONTINUOUS_BLOCK_PROCESSING. Only this moves the cursor. All transfers of the range were started before.
+ * Block hashes link the ranges. A request that passes a wanted number comes from an old view and changes nothing.
+ * The first range must reach the block of the checkpoint. Otherwise a fork above its end would stay unnoticed.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -25,7 +25,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const { fork: _, base: __, ...rest } = learnt
   const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // Blocks of a backfill that was ordered before the live scan began are not read twice.
+  // A backfill may have been ordered before the live scan began. Blocks of the scan are not read twice.
   const left = without(moved.backfill.left, String(request.from), String(Number.MAX_SAFE_INTEGER))
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
@@ -36,7 +36,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/** A message from the spy, or a new subscription, ends its silence. A number found twice counts once. */
+/** Any message from the spy, or a new subscription, ends its silence. A number found twice counts once. */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -51,7 +51,7 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/** Goes back below a fork. Numbers above become unknown: new blocks may give them to other transfers. */
+/** Goes back below a fork. Numbers above the fork become unknown: new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -77,7 +77,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** The beginning that still holds. A fork that may be below a trusted watermark ends the trust in every number. */
+/** The `first` and `start` that still hold. After a fork that may be below a trusted watermark, the config's. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -86,13 +86,13 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/** The source's count and table at a final block. An unseen number becomes a gap, `hidden` if its blocks were read. */
+/** Applies the source's count and table at a final block. Unseen numbers become gaps, `hidden` if already scanned. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan has yet to come to blocks above the cursor. Without blocks only the count shows which numbers exist.
+  // Blocks above the cursor are not scanned yet. For a source without blocks, only the count shows which numbers exist.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -101,7 +101,7 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
 }
 
-/** Gap states that say less than the source's table. */
+/** Gap states that the source's table may replace: the table says more. */
 const vague: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
 
 /** Drops the reason of the old state. */
@@ -109,7 +109,7 @@ function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
 
-/** The count is at least the highest number of the logs. Otherwise the logs or the count are wrong. */
+/** Alarms if the source's count is below the highest number of its logs: the logs or the count are wrong. */
 function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state
@@ -117,7 +117,7 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Names the reason why numbers are missing. Hidden and undone gaps have a better reason already. */
+/** Records why numbers are missing. Hidden and undone gaps have a better reason already. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = { ...(code !== undefined && { code }), ...(code !== undefined && chain !== undefined && { chain }) }
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
@@ -144,7 +144,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Takes a watermark kept elsewhere. Refused, with an alarm, above known numbers or cursor: it would pass transfers. */
+/** Takes a watermark kept elsewhere. One above known numbers or the cursor would skip transfers: refused, alarmed. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)

@@ -8,42 +8,42 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** All numbers below are resolved by the word of the config, a checkpoint or an operator. */
+  /** The config, a checkpoint or an operator says that all lower numbers are resolved. */
   readonly first: string
   /** One above the highest known number. Each number from `first` to here is open, in a gap, or resolved. */
   readonly next: string
   readonly cursor?: ScannedBlock
   /** Ascending. Started and not resolved. */
   readonly open: readonly OpenNumber[]
-  /** Started, not resolved, and parked or waiting for something of their own. They take no room. */
+  /** Started, not resolved, and parked or waiting for a reason that concerns no other transfer. They take no room. */
   readonly outside: readonly OutsideNumbers[]
   /** Ascending. Not seen, or to be started again. */
   readonly gaps: readonly Gap[]
-  /** Completed on the target, not seen at the source. They resolve nothing: their ids could not be compared. */
+  /** Completed on the target, but not seen at the source. Nothing is resolved: their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
   /** The latest numbers that were resolved without a delivery. `counts` has all. */
   readonly exceptions: readonly StreamException[]
   /** Heights of some numbers, fewer of older ones. A higher number has the same height or a higher one. */
   readonly marks: readonly (readonly [number: string, height: number])[]
-  /** First block that no checkpoint or operator vouches for. Absent: the source's blocks are not read. */
+  /** First block to read. A checkpoint or an operator vouches for earlier ones. Absent: the stream reads no blocks. */
   readonly start?: number
-  /** Block of the checkpoint that the stream began with, until the live scan reaches it. Then hashes bind the past. */
+  /** Block of the checkpoint that the stream began with, until the live scan reaches it. */
   readonly base?: number
   readonly backfill: Backfill
-  /** Completions were followed up to this block of the target. */
+  /** Completions have been read up to this block of the target. */
   readonly target?: number
   readonly fork?: ForkAlarm
   /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A refused watermark from elsewhere, above the known numbers. It stays until an acceptable one is given. */
+  /** A watermark from elsewhere that was refused: it is above the known numbers. Kept until an acceptable one comes. */
   readonly distrusted?: Distrusted
   readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
-  /** Author and time of the order of `maxOpen`. Absent: it is the config's. */
+  /** Author and time of the order that set `maxOpen`. Absent: the config sets it. */
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages that the spy should have sent and other servers had, since its last message. Absent: none. */
+  /** Messages since the spy's last one that other servers had and the spy did not send. Absent: none. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   /** Time of the last update. Absent: none yet. */
   readonly updatedAt?: number
@@ -52,17 +52,17 @@ export interface StreamState {
 export interface StreamConfig {
   /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`, with names of the config. */
   readonly stream: string
-  /** Owner of the numbers, `{network id}/{contract}`. A checkpoint of another origin is worth nothing. */
+  /** Owner of the numbers, `{network id}/{contract}`. Checkpoints of other origins are refused. */
   readonly origin: string
   /** Lowest possible number: 1 for a native bridge, 0 for an emitter. */
   readonly first: string
-  /** First block to read. Absent: no blocks of the source are read (a spy and the source's count only). */
+  /** First block to read. Absent: no blocks of the source are read, only a spy and the source's count. */
   readonly start?: number
-  /** Most transfers at a time that are neither parked nor resolved. */
+  /** Most transfers that are neither parked nor resolved at a time. */
   readonly maxOpen: number
 }
 
-/** A block of the source, as the scan knows it. */
+/** A block that the scan of the source has read. */
 export interface ScannedBlock {
   readonly height: number
   readonly hash: string
@@ -71,23 +71,23 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** It was among `unknownCompletions` when seen. An agent has to read by its id whether it is delivered. */
+  /** The number was in `unknownCompletions` when seen. An agent must check by id whether it is delivered. */
   readonly early?: true
-  /** Code of a parked transfer without room outside the window. Blocks the watermark, takes none of `maxOpen`. */
+  /** Code of a parked transfer without room outside the window. It does not count towards `maxOpen`. */
   readonly parked?: string
 }
 
 /** Numbers outside the window with one code. */
 export interface OutsideNumbers {
   readonly code: string
-  /** The transfers are not parked: they try again by themselves. */
+  /** The transfers are not parked: they retry by themselves. */
   readonly waits?: true
   readonly packed: PackedIntervals
 }
 
 /**
- * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: later numbers came earlier.
- * held: by the Governor. unobserved: final, and no server has it. hidden: in the table, and in no log.
+ * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: seen later than higher numbers.
+ * held: by Wormhole's Governor. unobserved: final, but no server has it. hidden: in the source's table, but in no log.
  * undone: its completion was reorganised away, or an operator wants it again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
@@ -100,12 +100,12 @@ export interface Gap {
   /** Only of `unstarted` gaps: the reason, and the chain that causes it, if one does. */
   readonly code?: string
   readonly chain?: string
-  /** Not before this block. */
+  /** None of its numbers is in an earlier block. */
   readonly height?: number
   readonly at: number
 }
 
-/** Ends without a delivery. `skipped` and `cancelled` are orders; without a name they are of `unnamed`. */
+/** How a number ends without a delivery. `skipped` and `cancelled` are orders, by `unnamed` if they have no name. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -122,7 +122,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 export interface Backfill {
   /** Heights. */
   readonly left: IntervalSet
-  /** Blocks ordered since the list was last empty: progress is measured against this. */
+  /** Number of blocks ordered since the list was last empty. Progress is measured against it. */
   readonly ordered: number
   readonly by?: string
 }
@@ -134,7 +134,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** A node shows a parent of the next block that is not the scanned block, though that one was final. */
+/** A node shows another parent of the next block than the scanned block, although that block was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -142,9 +142,9 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/** Numbers in final blocks of the source. All neither `delivered` nor `ignored` were started before. */
+/** Numbers in final blocks of the source. Those in neither `delivered` nor `ignored` were started before. */
 export interface Finding {
-  /** The height is absent where it is not known (a spy). */
+  /** The height is absent if it is unknown, as from a spy. */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
   /** Numbers that the target's finalized state shows as delivered, by batched reads. */
   readonly delivered?: IntervalSet
@@ -154,14 +154,14 @@ export interface Finding {
 
 /** All numbers in the logs of a range of blocks: each is in one of the two lists. */
 export interface Reading extends Finding {
-  /** Not started, as the agent's view wants none (`isWanted`). If the stream wants one, it rejects the reading. */
+  /** Not started: the agent's view wants none of them (`isWanted`). The stream rejects the reading if it wants one. */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
   /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /** Found by a spy (`received`), in the source's table, or by an audit. `missedBySpy`: published, not sent by it. */
+  /** Found by a spy (`received`), in the source's table, or by an audit. `missedBySpy`: the spy did not send these. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork. `block` is still in the chain, by quorum. All blocks above it are read again. */
@@ -178,7 +178,7 @@ export type StreamRequest =
   /** The target's finalized state no longer shows them. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: not parked, but it has waited for long for something of its own, and leaves its room to others. */
+  /** `waits`: not parked, but waiting long for a reason that concerns no other transfer. Others get its room. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
@@ -201,7 +201,7 @@ interface Named {
 
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/** present: an old view, or nothing new; go on from the view. full: nothing was changed. refused: cannot be obeyed. */
+/** present: the request's view is old or it has nothing new; use the new view. full: no change. refused: impossible. */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }
@@ -216,7 +216,7 @@ export interface StreamResponse {
   readonly view: StreamView
 }
 
-/** A few hundred bytes that come with every answer. The lists are in the state, for a query. */
+/** Comes with every answer, in a few hundred bytes. Query the state for the lists. */
 export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
   /** First block of the next `scanned`. Absent: any (BOOTSTRAP: the head; earlier ones are backfilled). */
@@ -225,7 +225,7 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   /** MIP-61's completed_nonce_height and completed_block_height. Absent: none yet. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** Started and not resolved, with the numbers outside the window. */
+  /** Started and not resolved, including the numbers outside the window. */
   readonly open: number
   readonly parked: number
   /** Numbers outside the window, by code. Absent: none. */
@@ -246,10 +246,10 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** distrusted: a watermark from elsewhere is too high. crowded: half of the room outside the window is taken. */
+/** distrusted: a watermark from elsewhere is too high. crowded: the room outside the window is half full. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
-/** A stream of the config. Its id has the chains' numbers, which no renaming changes; its name has their names. */
+/** A stream of the config. Its id has the numbers of the chains, which never change; its name has their names. */
 export interface StreamName {
   readonly id: string
   readonly name: string

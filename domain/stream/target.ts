@@ -5,7 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** COMPLETE_EVENT_PROCESSING: completions by any account. Unseen numbers are kept with an alarm: no id to compare. */
+/** COMPLETE_EVENT_PROCESSING: completions by any account. Unseen numbers have no id to compare: kept, with an alarm. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
@@ -35,7 +35,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
   return low > high ? [] : [[String(low), String(high)]]
 }
 
-/** A reorganisation of the target below finality. Nothing else lowers the watermark without an operator's order. */
+/** Handles a reorg of the target below finality. Nothing else lowers the watermark without an operator's order. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const again = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
@@ -44,7 +44,7 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Resolves a number with an exception: it ended without a delivery. An undone one has to be seen again first. */
+/** Resolves a number with an exception: it ended without a delivery. An undone number has to be seen again first. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)

@@ -7,14 +7,14 @@ const anyCoin = 'native coins'
 export interface Amount {
   /** Decimal. */
   readonly wei: string
-  /** The coin that was typed, in capitals. Absent: a unit that all coins have. */
+  /** Symbol of the typed coin, in capitals. Absent: a unit of all coins. */
   readonly coin?: string
 }
 
 /** Most digits before the point. 2^256 has 78. */
 const mostDigits = 77
 
-/** Reads `5gwei`, `0.05 ETH`, `0.05 native coins`; without a unit, wei. Undefined: another text, or a part of a wei. */
+/** Reads `5gwei`, `0.05 ETH`, `0.05 native coins`; without a unit, wei. Undefined: no amount, or fractions of a wei. */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
@@ -34,23 +34,23 @@ const leastCoins = 10n ** 14n
 /** Most significant digits of an amount for people. Digits before the point are always shown. */
 const mostSignificant = 6
 
-/** An amount for people: `3.2 gwei`. Six significant digits, cut, so that none looks larger. @param wei decimal */
+/** An amount for people: `3.2 gwei`. Cut to six significant digits, never rounded up. @param wei decimal */
 export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }
 
-/** An amount to the last wei, which `parseAmount` can read. */
+/** An exact amount, which `parseAmount` can read. */
 export function exactAmountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, (digits) => digits)
 }
 
-/** A gas price for people: `1.5 gwei`, `7 wei`. At most six significant digits, cut. @param wei decimal */
+/** A gas price for people: `1.5 gwei`, `7 wei`. At most six significant digits, cut off. @param wei decimal */
 export function gasPriceText(wei: string): string {
   const value = BigInt(wei)
   return value > 0n && value < leastGwei ? `${value} wei` : `${significant(scaled(wei, decimalsOf.gwei))} gwei`
 }
 
-/** A gas price to the last wei: `1.500000001 gwei`. @param wei decimal */
+/** An exact gas price: `1.500000001 gwei`. @param wei decimal */
 export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }

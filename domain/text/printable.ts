@@ -1,4 +1,4 @@
-/** Longest text of a stranger that is shown, characters. */
+/** Longest part of a stranger's text that is shown, characters. */
 const longest = 300
 
 /** A stranger's text in one printable line of bounded length. */
@@ -10,7 +10,7 @@ export function printable(text: string): string {
     .slice(0, longest)
 }
 
-/** A line that is safe on a terminal: code points (`<U+1B>`) replace controls and characters that hide or reorder. */
+/** A line that is safe on a terminal: replaces control, hiding and reordering characters by code points (`<U+1B>`). */
 export function harmless(line: string): string {
   return line.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
@@ -18,7 +18,7 @@ export function harmless(line: string): string {
   )
 }
 
-/** A word that is safe to copy into a command, no option. Undefined: another text; strangers choose ids of runs. */
+/** The text if it is safe as an argument of a command and no option. Strangers choose ids of runs. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }

@@ -16,9 +16,9 @@ export function shortLane(lane: LaneId): string {
   return address.length > 20 ? `${lane.slice(0, -address.length)}${shortAddress(address)}` : lane
 }
 
-/** Longest part of an id that is shown whole, characters. */
+/** Parts of ids up to this length, characters, are shown whole. */
 const longestPart = 20
-/** Longest name of a bridge that is shown whole. Of a longer one the first word is shown. */
+/** Longest name of a bridge that is shown whole, characters. Longer names are cut to their first word. */
 const longestBridge = 16
 
 /** A stream: `wormhole…:ethereum:0000…a585`. */

@@ -2,9 +2,9 @@ import { ageText } from './age.ts'
 
 // Texts for Temporal's Web UI, which shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Most bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto), and encryption adds some. */
+/** Most bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto). Encryption adds bytes. */
 const mostSummaryBytes = 200
-/** Longest text of a stranger in details, characters. */
+/** Longest part of a stranger's text in details, characters. */
 const longestForeign = 500
 
 /** Replacements of markup in summaries. Temporal's command line would show escapes. */
@@ -13,7 +13,7 @@ const instead: Readonly<Record<string, string>> = {
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** A text as a summary: one line without markup or links, cut so that a long text fails no task. */
+/** Makes a summary: one line without markup or links. It is cut, since a too long summary would fail a task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0
@@ -26,19 +26,19 @@ export function summaryText(text: unknown): string {
   return short
 }
 
-/** A stranger's text within Markdown: one line without markup, links, HTML or placeholders of the Web UI. */
+/** Makes a stranger's text safe within Markdown: one line without markup, links, HTML or placeholders of the Web UI. */
 export function foreign(text: unknown, longest = longestForeign): string {
   const line = oneLine(text)
   const short = withoutLinks(line.length > longest ? `${line.slice(0, longest)}…` : line)
   return short.replaceAll(/[\\`*_[\]{}<>|~&]/g, (character) => `\\${character}`)
 }
 
-/** A text as code within Markdown, without markup of its own. */
+/** Formats a text as code in Markdown. Markup in the text has no effect. */
 export function code(text: unknown): string {
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll(/[{}]/g, ' ')}\``
 }
 
-/** A link to a workflow in the same Web UI, if that is served at the root of its host. */
+/** A link to a workflow in the same Web UI. It works if the Web UI is served at the root of its host. */
 export function workflowLink(namespace: string, workflowId: string, text: string): string {
   return `[${foreign(text)}](/namespaces/${pathPart(namespace)}/workflows/${pathPart(workflowId)})`
 }
@@ -57,13 +57,13 @@ export function paragraphs(...given: readonly (string | false | undefined)[]): s
   return given.filter(Boolean).join('\n\n')
 }
 
-/** A run that a person started may lack any field: that must not fail its task. */
+/** Accepts any value: a run that a person started may lack any field, which must not fail its task. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }
 
-/** Markdown also makes links of bare addresses. */
+/** Breaks bare addresses, which Markdown would turn into links. */
 function withoutLinks(text: string): string {
   return text.replaceAll('://', '[:]//').replaceAll(/\bwww\./gi, (www) => `${www.slice(0, -1)}[.]`)
 }

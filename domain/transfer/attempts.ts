@@ -1,12 +1,12 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** A transaction that a process signed. `outbid`: another of its nonce was mined. `open`: in no block. */
+/** A transaction that a process signed. `outbid`: another one with its nonce was mined. `open`: not in a block. */
 export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFee' | 'tip'> {
   readonly hash: string
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
-/** `replaced`: by an attempt of ours. `reorged`: may be mined again. `dropped`: nonce given up or used outside. */
+/** `replaced`: by our own attempt. `reorged`: may be mined again. `dropped`: nonce given up, or used externally. */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
 export interface TransferTransaction {
@@ -15,13 +15,13 @@ export interface TransferTransaction {
   /** The round of the transfer in which it was signed. */
   readonly round: number
   readonly kind: 'call' | 'noop'
-  /** Absent: recorded by the ledger, and not reported by a process yet. */
+  /** Absent: the ledger recorded it, but no process has reported it yet. */
   readonly hash?: string
   /** Wei per gas, decimal. */
   readonly maxFee: string
   readonly tip: string
   readonly fate: TransactionFate
-  /** Gas paid, wei, decimal; for a batch the transfer's share. Absent: in no block. */
+  /** Gas paid, wei, decimal; for a batch the transfer's share. Absent: not in a block. */
   readonly gasPaid?: string
   /** When the transfer learned of it, ms since the epoch. */
   readonly at?: number
@@ -70,7 +70,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }
 
-/** Why an ending transfer goes on. @param nonces may still be mined; without a number: all that the lane granted */
+/** Why an ending transfer must wait. @param nonces may still be mined. Without a number: all that the lane granted */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

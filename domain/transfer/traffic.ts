@@ -5,16 +5,16 @@ export interface TransferTraffic {
   readonly bridge: string
   readonly source: string
   readonly target: string
-  /** Its state, or `undone` for a workflow that closed without an outcome. */
+  /** The transfer's state, or `undone` if its workflow closed without an outcome. */
   readonly state: string
   readonly startedAt: number
-  /** Absent: it runs. */
+  /** Absent: the transfer is open. */
   readonly closedAt?: number
 }
 
 const stepsOfWindow = 60
 
-/** Most routes in the result, those with the most transfers. Anyone who reaches Temporal can invent names. */
+/** Most routes in the result; the busiest are kept. Anyone with access to Temporal can invent names. */
 const mostRoutes = 100
 
 /** The window of the last `minutes`. Its steps begin at fixed times, and the last one contains `now`. */
@@ -23,7 +23,7 @@ export function trafficWindow(minutes: number, now: number) {
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }
 }
 
-/** Counts and times of transfers, without those that ended before the window. */
+/** Counts and times of transfers. Leaves out transfers that ended before the window. */
 export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, steps }: ReturnType<typeof trafficWindow>) {
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)

@@ -4,14 +4,14 @@ export type BridgeName = string
 /** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
 export type ChainName = string
 
-/** Most bytes of a message: every step carries it as base64, and Temporal takes 2 MiB for a value. */
+/** Most bytes of a message. Every step carries it as base64, and Temporal accepts 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** One message to deliver, plain JSON. It takes an id, so its signatures (or the source's table) were checked. */
+/** One message to deliver, plain JSON. It has an id, so its signatures (or the source's table) were checked. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** The source's number in the protocol, decimal. Ids use it, since a config may rename the chain. */
+  /** The source's number in the protocol, decimal. Ids contain it, since a config may rename the chain. */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
@@ -50,7 +50,7 @@ export function isOutcome(state: TransferState): boolean {
 
 /** The delivering transaction, as the target chain shows it. */
 export interface Delivery {
-  /** Its sender, lower-case 0x address. Absent if the chain shows only that it happened. */
+  /** Its sender, lower-case 0x address. Absent if the chain shows only that there was a delivery. */
   readonly by?: string
   /** The sender is one of our lanes. */
   readonly ours: boolean
@@ -69,21 +69,21 @@ const byState = {
   admitting: 'transfer_initiated',
   waiting: 'transfer_initiated',
   parked: 'transfer_initiated',
-  // From the moment that a nonce is asked for, the completion may have been sent.
+  // Once a nonce is requested, the completion may have been sent.
   broadcasting: 'transfer_pending',
   pending: 'transfer_pending',
   included: 'transfer_pending_executed',
   delivered: 'transfer_completed',
-  // The paper knows no transfer that ends otherwise.
+  // MIP-61 has no transfers that end without a delivery.
   rejected: undefined,
   declined: undefined,
   cancelled: undefined,
 } as const satisfies Record<TransferState, string | undefined>
 
-/** `failed`: reverted, to be sent again. */
+/** `failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined: of another bridge, or ended otherwise. @param code absent: a failed transfer counts as initiated */
+/** Undefined: another bridge, or not delivered at the end. @param code absent: a failed transfer counts as initiated */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
@@ -96,7 +96,7 @@ export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }
 
-/** The number of such a source in Wormhole. Undefined: the name belongs to a chain of the config. */
+/** The Wormhole chain id in a name by `unconfiguredSource`. Undefined for other names. */
 export function numberOfUnconfigured(name: ChainName): string | undefined {
   return /^wormhole-([1-9][0-9]{0,4})$/.exec(name)?.[1]
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** Claims without a signature: nobody can give an order with the file. */
+/** The claims have no signature: nobody can give an order with the file. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -15,12 +15,12 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/** A deployment's first token until it is listed, if need be by the next start. */
+/** Keeps a deployment's first token until the settings list it. After a failure the next start lists it. */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })
   return {
-    /** Undefined: none is valid. Removes malformed contents. */
+    /** Undefined: no valid token. Removes malformed and expired contents. */
     async read(): Promise<Principal | undefined> {
       const text = await readFile(file, 'utf8').catch(() => undefined)
       if (text === undefined) return undefined

@@ -13,7 +13,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** Of the signing key only: that of older keys is deleted. */
+  /** Private part. Only the signing key has it: rotation deletes those of older keys. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -24,7 +24,7 @@ export type AccessKey = z.output<typeof keySchema>
 /** Its `kid` is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/** Oldest first. Undefined: no file. Throws ACCESS_KEYS: unreadable, malformed, of another user, readable by others. */
+/** Oldest first. Undefined: no file. Throws ACCESS_KEYS: unreadable, malformed, another user's, readable by others. */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
@@ -44,12 +44,12 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     return fileSchema.parse(JSON.parse(text)).keys
   } catch {
-    // The cause would quote the file.
+    // The caught error would quote the file.
     throw refuse('It is not a key file of Portage.')
   }
 }
 
-/** The folder must exist. False: the file exists already. Throws ACCESS_KEYS. */
+/** Creates the file in an existing folder. False: it exists already. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
   // Unlike a rename, a link does not replace another process's file.
@@ -64,7 +64,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Older keys only verify then. Returns the new kid. Throws ACCESS_KEYS. */
+/** Adds a signing key. Older keys then only verify. Returns the new kid. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -72,7 +72,7 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** The key's tokens become invalid. Throws ACCESS_KEYS. */
+/** Removes a key, which makes its tokens invalid. Throws ACCESS_KEYS. */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)
@@ -82,7 +82,7 @@ export async function removeKey(file: string, kid: string): Promise<void> {
   await replaceKeys(file, others)
 }
 
-/** Throws ACCESS_KEYS. */
+/** The newest key that can sign. Throws ACCESS_KEYS. */
 export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
   const key = keys.findLast(({ d }) => d !== undefined)
   if (!key) throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key to sign with on this machine.' })
@@ -108,7 +108,7 @@ async function newKey(): Promise<AccessKey> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const { x = '', d = '' } = await exportJWK(privateKey)
   const key = await publicKeyOf(x)
-  // A command line would take such a `kid` for an option.
+  // A command line would take a `kid` with a leading dash for an option.
   return key.kid.startsWith('-') ? newKey() : { ...key, d, createdAt: new Date().toISOString() }
 }
 
@@ -134,7 +134,7 @@ export interface AccessSource {
   readonly publicKeys: readonly string[]
 }
 
-/** ms, until a change of the key file is seen. */
+/** Longest time, ms, until a change of the key file is noticed. */
 const freshMs = 1_000
 
 export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): string {

@@ -8,11 +8,11 @@ export interface TokenCheck {
   readonly ring: KeyRing
   /** A Temporal namespace. */
   readonly audience: string
-  /** Undefined: not read yet. */
+  /** The list of the settings. Undefined: not read yet. */
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 
-/** Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
+/** Verifies a token. Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
 export async function authenticate(token: string | undefined, { ring, audience, tokens }: TokenCheck): Promise<Principal> {
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const principal = await verifyToken(await ring.keys(), audience, token)
@@ -23,7 +23,7 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (its key was removed), ACCESS_KEYS. */
+/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (the key was removed), ACCESS_KEYS. */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()
@@ -32,7 +32,7 @@ export async function assertStillGood(principal: Principal, { ring, tokens }: Pi
   if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
 }
 
-/** RFC 6750, section 2.1. A token in the query is ignored: it would end in logs. */
+/** RFC 6750, section 2.1. Ignores a token in the query, which would end up in logs. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
 }

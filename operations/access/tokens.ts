@@ -9,10 +9,10 @@ const algorithm = 'EdDSA'
 const issuer = 'portage'
 /** Longest difference between the clocks of the signer and of this process, ms. */
 const clockSkewMs = 60_000
-/** Characters; checked before parsing. */
+/** Longest token, characters. Checked before parsing. */
 const longestToken = 4_096
 
-/** No token has these names. */
+/** Names that no token may have. */
 const reserved = new Set(['portage', 'key-file', 'unnamed'])
 
 /** The `by` in histories and audits. */
@@ -33,7 +33,7 @@ const claimsSchema = z.object({
 
 export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
 
-/** The text is stored nowhere. Throws INPUT_INVALID for an invalid name. */
+/** Signs a token, whose text is stored nowhere. Throws INPUT_INVALID for an invalid name. */
 export async function signToken(key: AccessKey, audience: string, request: TokenRequest, now = Date.now()) {
   const name = principalName.safeParse(request.name)
   if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })
@@ -55,7 +55,7 @@ export async function signToken(key: AccessKey, audience: string, request: Token
   return { token, principal }
 }
 
-/** Reads no claim before the EdDSA signature; bounds lifetimes. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
+/** Checks the EdDSA signature before any claim; bounds lifetimes. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
 export async function verifyToken(keys: readonly PublicKey[], audience: string, token: string): Promise<Principal> {
   try {
     if (token.length > longestToken) throw new Error('too long')
@@ -70,7 +70,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
     const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
-    // From now on, too: revocations are forgotten after that time.
+    // The time left is bounded too: revocations are dropped after `longestTokenMs`.
     if ((exp - iat) * 1000 > longestTokenMs || exp * 1000 - Date.now() > longestTokenMs + clockSkewMs) throw new Error('good for too long')
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }

@@ -7,12 +7,12 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** ms. Load balancers do not wait longer either. */
+/** Limit of a check, ms. Load balancers do not wait longer either. */
 const timeoutMs = 3_000
-/** ms: requests need no token and are not limited. */
+/** Time for which an answer is reused, ms: requests need no token and have no rate limit. */
 const keepMs = 1_000
 
-/** Without a vital one the process is not ready. */
+/** One check of readiness. If a vital check fails, the process is not ready. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
@@ -20,7 +20,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/** Asks at most once a second. The problem is public: it names no address or namespace. Never throws. */
+/** Asks at most once a second. `problem` is public, so it names no address or namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {
@@ -35,7 +35,7 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/** A chain that is away holds up only its own transfers; all of them make the process unready. */
+/** A chain that does not answer holds up only its own transfers. The process is unready only if no chain answers. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')

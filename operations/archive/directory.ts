@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/** ms. An older lock is of a crash; the clocks of machines that share the folder must not differ by more. */
+/** An older lock, ms, is left from a crash. Clocks of machines that share the folder must not differ by more. */
 const staleMs = 60_000
 
-/** Created with the first text; only the process's user can read it. */
+/** Stores texts in a folder that only the process's user can read. The first text creates the folder. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     get(name) {
@@ -46,14 +46,14 @@ async function writeSynced(temporary: string, text: string): Promise<void> {
   const file = await open(temporary, 'wx', 0o600)
   try {
     await file.writeFile(text)
-    // A crash may leave an empty file otherwise.
+    // Without `sync` a crash may leave an empty file.
     await file.sync()
   } finally {
     await file.close()
   }
 }
 
-/** Returns false at once if the lock is held. Removes one of a crash. */
+/** Returns false at once if the lock is held. Removes a lock that a crash left. */
 async function locked(lock: string, use: (isMine: () => Promise<boolean>) => Promise<boolean>): Promise<boolean> {
   const mine = randomBytes(16).toString('hex')
   try {

@@ -6,9 +6,9 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** At the time when it was obeyed or, for the cancel of an operator's transaction, ordered. */
+/** An archived order. `at`: when it was obeyed; for the cancel of an operator transaction, when it was ordered. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
-  /** An added field does not change it. */
+  /** Stays the same when a field is added. */
   readonly version: 1
   readonly subject: KeptOrders['subject']
   readonly id: string
@@ -16,24 +16,24 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   readonly order?: object
 }
 
-/** SHA-256 of the line before (first: of `portage:<day>`), so that no change or removal is unseen. */
+/** `previous`: SHA-256 of the line before (of `portage:<day>` in the first). It reveals changes and removals. */
 type Chained = OrderRecord & { readonly previous: string }
 
-/** Characters, of a subject that strangers can start: twice the longest transaction. */
+/** Longest order of a workflow that strangers can start, characters: twice the longest transaction. */
 const longestOrder = 500_000
-/** Characters. Then only settings, lanes and streams: V8 has no string of 2^29. */
+/** In a longer file, characters, only orders of settings, lanes and streams are added: V8 has no string of 2^29. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. Throws ARCHIVE_*. @param through ms since the epoch; undefined: some were not looked for */
+/** Appends missing orders. Throws ARCHIVE_*. @param through ms since the epoch. Undefined: not all were searched */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /** SHA-256 of each written day's last line. Kept elsewhere, they prove that nothing was cut off. */
+  /** SHA-256 of each written day's last line. Keep them elsewhere to prove that nothing was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -51,13 +51,13 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // The next export must look for orders of unread ledgers.
+  // Progress stays if a ledger was not read: the next export must look for its orders.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return {
     ...{ found: records.length, added },
-    /** Subjects that may have lost orders since the last export, or are unread: some names, then a number. */
+    /** Subjects that may have lost orders since the last export, or were not read: some names, then a number. */
     maybeIncomplete: named(maybeIncomplete),
     /** Subjects with malformed orders, or whose day is full. */
     skipped: named([...skipped]),
@@ -65,7 +65,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
   }
 }
 
-/** Anybody with access to Temporal can start these. */
+/** Whether anybody with access to Temporal can start such a workflow. */
 function isAnyones(subject: KeptOrders['subject']): boolean {
   return subject === 'transfer' || subject === 'operator transaction'
 }
@@ -97,12 +97,12 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-/** ms since the epoch; 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** Time of the last export, ms since the epoch. 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
 
-/** Skips malformed orders: they must not keep others out. */
+/** Skips malformed orders, which must not block others. */
 function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): OrderRecord[] {
   return orders.flatMap((one) => {
     const read = orderSchema.safeParse(one)
@@ -115,7 +115,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** Without the time of an operator's transaction, which a later run may report differently. */
+/** Identifies an order. Ignores the time of an operator transaction's: a later run may report another time. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

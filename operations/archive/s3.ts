@@ -5,14 +5,14 @@ import { type BoundedAnswer, fetchBounded } from '../../runtime/http/fetch-bound
 import { pause } from '../../runtime/wait.ts'
 import type { ArchiveStore, S3Place } from './store.ts'
 
-/** ms, of one request. */
+/** Limit of one request, ms. */
 const timeoutMs = 60_000
-/** Far above ten minutes at 100 transfers per second. */
+/** Longest answer. Far above ten minutes of 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
-/** A failed pass is repeated later. */
+/** Tries of a request. A failed pass is repeated later. */
 const tries = 4
 const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
-/** Changed since the read (412), or another write is under way (409): S3 userguide, conditional-writes. */
+/** The text changed since it was read (412), or another write is under way (409): S3 userguide, conditional-writes. */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
 interface Write {
@@ -22,7 +22,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** S3, or its protocol (MinIO, R2, Ceph…). KMS needs the AWS signer anyway; the S3 client adds three packages. */
+/** Stores in S3 or compatible (MinIO, R2, Ceph…). KMS needs the AWS signer anyway; an S3 client adds packages. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 
@@ -40,7 +40,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket: it must not pass for an empty one. */
+  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not be mistaken for an empty one. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
@@ -57,7 +57,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     async put(name, text, was) {
       const condition: Record<string, string> = was ? { 'if-match': was.version } : { 'if-none-match': '*' }
       const answer = await request(name, { body: text, condition })
-      // The text was removed since it was read.
+      // Missing: the text was removed since it was read.
       return !isMissing(name, answer) && !othersWrote.has(answer.status)
     },
   }
@@ -68,7 +68,7 @@ function urlOf({ bucket, region, endpoint, prefix }: S3Place, name: string): URL
   return new URL(`${base}${[...prefix.split('/'), ...name.split('/')].map(encodeURIComponent).filter(Boolean).join('/')}`)
 }
 
-/** Throws ARCHIVE_UNAVAILABLE if it cannot be signed. */
+/** Throws ARCHIVE_UNAVAILABLE if the request cannot be signed. */
 async function send(name: string, url: URL, sign: Sign, write: Write | undefined): Promise<BoundedAnswer | Error> {
   const request = await sign(url, write).catch((error: unknown) => {
     throw unavailable(name, asError(error).message)
@@ -96,7 +96,7 @@ async function createSigner(region: string) {
   }
 }
 
-/** In the signer's form. */
+/** A hash with the interface that the signer needs. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 
@@ -122,7 +122,7 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** Without texts that may repeat the request. */
+/** Leaves out the server's text, which may quote the request. */
 function problemOf({ status, text }: Pick<BoundedAnswer, 'status' | 'text'>): string {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
   return `HTTP ${status}${code ? ` ${code}` : ''}`

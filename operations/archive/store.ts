@@ -6,9 +6,9 @@ export interface S3Place {
   readonly kind: 's3'
   readonly bucket: string
   readonly region: string
-  /** Not AWS. Its paths begin with the bucket. */
+  /** URL of a service other than AWS. Paths begin with the bucket. */
   readonly endpoint?: string | undefined
-  /** Empty, or with a slash at its end. */
+  /** Empty, or ends with a slash. */
   readonly prefix: string
 }
 
@@ -21,19 +21,19 @@ export interface StoredText {
   readonly version: string
 }
 
-/** By name, `a/b/c.jsonl`. Writes are atomic. */
+/** Texts by name, such as `a/b/c.jsonl`. Writes are atomic. */
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
-  /** False: unwritten, as the text is not `was` (of `get`) any more. Throws ARCHIVE_UNAVAILABLE. */
+  /** False: not written, since the text is no longer `was` (of `get`). Throws ARCHIVE_UNAVAILABLE. */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 
-/** Some ten seconds with the pauses. */
+/** With the pauses, about ten seconds. */
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/** Retries if another was faster. @param change undefined: no write. Throws ARCHIVE_UNAVAILABLE, as `change`. */
+/** Retries if another process wrote first. `change` undefined: no write. Throws ARCHIVE_UNAVAILABLE and as `change`. */
 export async function updateText(
   store: ArchiveStore,
   name: string,
@@ -42,11 +42,11 @@ export async function updateText(
   let sent: string | undefined
   for (let count = 0; count < tries; count++) {
     const was = await store.get(name)
-    // The last try wrote it; its answer was lost.
+    // The last try wrote the text, but its answer was lost.
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
-    // Random, against collisions.
+    // Random, to avoid further collisions.
     await pause(backoffMs(count, firstPauseMs, longestPauseMs) * (0.5 + Math.random()))
   }
   throw new RelayerError('ARCHIVE_UNAVAILABLE', { detail: 'other processes keep writing it, or one left its lock behind', facts: { name } })
@@ -68,7 +68,7 @@ export function parsedLine(line: string, name: string): object {
   throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
 }
 
-/** ms since the epoch; undefined: empty. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** The recorded progress, ms since the epoch. Undefined: none. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }

@@ -7,13 +7,13 @@ import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord }
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
 const hourMs = 3_600_000
-/** ms. Transfers that closed in it share a text. */
+/** Length of a slice, ms. Transfers that closed in a slice share a text. */
 const sliceMs = 10 * 60_000
-/** ms, at most, until a closed run is listed. */
+/** Longest time, ms, until Temporal lists a closed run. */
 const listLagMs = 2 * 60_000
-/** ms. Each pass begins this long before the archive's end, for runs listed late. */
+/** Each pass begins this long, ms, before the archive's end: runs may be listed late. */
 const overlapMs = hourMs
-/** ms, of one query to the list: the server allows ten per second. */
+/** Period of one list query, ms: the server allows ten queries per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -21,26 +21,26 @@ const atOnce = 8
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /** ms since the epoch. Default: an hour before the last pass's end or `ordersThrough`. */
+  /** Start of the pass, ms since the epoch. Default: an hour before the last pass's end or `ordersThrough`. */
   readonly since?: number | undefined
   /** ms since the epoch. Later orders may be missing from the log. */
   readonly ordersThrough: number
-  /** ms since the epoch, if nothing is archived. */
+  /** Start if nothing is archived, ms since the epoch. */
   readonly oldest: number
   readonly now: number
 }
 
-/** ms since the epoch; undefined: nothing is archived. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** End of the archive, ms since the epoch. Undefined: it is empty. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Adds missing lines; the next pass continues a failed one. Throws ARCHIVE_*, TEMPORAL_UNAVAILABLE and the like. */
+/** Adds missing lines. The next pass continues a failed one. Throws ARCHIVE_*, TEMPORAL_UNAVAILABLE and the like. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
-  // Gives up runs that Temporal has forgotten.
+  // Runs from before `oldest` are given up and do not count: Temporal has forgotten them.
   const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []
@@ -54,18 +54,18 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
       unreadable += written.unreadable
       for (const record of written.records) orders.push(...ordersOf(record))
     }
-    // An earlier pass may have come further.
+    // An earlier pass may have come further already.
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
   return {
     from: isoOf(from),
     /** Every run that closed before is archived. */
     through: isoOf(await readProgress(store)),
-    /** `through` stays, as the pass began after it. */
+    /** `through` stays, since the pass began after it. */
     leftOut: leftOut || undefined,
     found,
     added,
-    /** Mostly a key is missing. Their lines have no outcome. */
+    /** Number of runs without an outcome in their lines, usually because a key is missing. */
     unreadable,
     orders,
   }
@@ -95,7 +95,7 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
 
 /** How much of the retention has passed since the archive's end. @param through undefined: nothing is archived */
 export function freshnessOf(through: number | undefined, retentionHours: number, now: number) {
-  // The oldest run may be near its end.
+  // The oldest run may be near the end of its retention.
   const behindHours = through === undefined ? retentionHours : Math.max(0, now - through) / hourMs
   const share = behindHours / retentionHours
   /** `late`: half of the retention has passed. `losing`: nine tenths; transfers may soon be lost. */

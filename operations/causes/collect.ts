@@ -17,9 +17,9 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications'>
-  /** For the URLs of nodes that operators added. */
+  /** Variables in the URLs of nodes that operators added. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Absent: a connection shows whether a spy is there. */
+  /** State of this process's subscriptions. Absent: spies are probed with a connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -27,11 +27,11 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
   readonly causes: readonly Cause[]
 }
 
-/** Reads every source at once, each with a limit; a silent one is a cause. Never throws. @param temporal or an error */
+/** Reads all sources at once, with limits. A silent source is a cause. Never throws. @param temporal or its error */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()
-  // Or the reason why it does not answer.
+  // The client, or the reason why Temporal does not answer.
   const answering =
     temporal instanceof RelayerError ? Promise.resolve(temporal) : temporalProblem(temporal).then((problem) => problem ?? temporal)
   const settings = answering.then((client): Promise<Read<Settings>> | Read<Settings> =>
@@ -46,7 +46,7 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
   return { asOf: new Date(at).toISOString(), stuck: isStuck(causes), causes }
 }
 
-/** By subscription, else by a connection. Never throws. */
+/** Asks the process's own subscription if there is one, else opens a connection. Never throws. */
 function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
   return Promise.all(
@@ -60,7 +60,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   )
 }
 
-/** A subscription would use up a place at the spy. */
+/** Only connects: a subscription would take a place at the spy. */
 export async function reachSpy(address: string): Promise<Pick<SpyFacts, 'problem'>> {
   const client = new Client(address, credentials.createInsecure())
   try {

@@ -3,9 +3,9 @@ import { ageText } from '../../domain/text/age.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type NodeHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
 
-/** Age of the head: this many block times, and this, ms. */
+/** A chain is stalled if its head is older than both: this number of block times, and `leastMs`. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** ms, unless the config has another limit. */
+/** Age of the final block, ms, from which finality is stalled, unless the config has a limit. */
 const usualFinalityStalledMs = 3_600_000
 
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
@@ -28,7 +28,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
   })
 }
 
-/** Its target; its source only if its code says that it waits for a node. */
+/** A transfer needs its target chain, and its source chain only if its code says that it waits for a node. */
 function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: string): boolean {
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }

@@ -9,9 +9,9 @@ import { view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type LaneFacts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** Blocks without being mined: by then the fee was raised several times. */
+/** A nonce unmined for this many blocks is stuck: by then its fee was raised several times. */
 const stuckBlocks = 30
-/** ms. Killed if tasks wait this long, and the ledger got no message for twice that and two blocks. */
+/** A process was killed if tasks wait this long, ms, and the ledger got no message for twice that and two blocks. */
 const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
@@ -34,7 +34,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
   })
 }
 
-/** Chose this lane, hold its nonce, or find no lane. */
+/** Matches transfers that chose this lane, hold its nonce, or find no lane. */
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
   const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
   return ({ state, lane: chosen, targetChain, code }) =>
@@ -42,7 +42,7 @@ function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (t
     (state === 'waiting' && targetChain === chain && waits.has(code))
 }
 
-/** @param silentMs a ledger without a message for longer has no process */
+/** @param silentMs a ledger that gets no message for longer has no process */
 function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
   const queue = valueOf(one.queue)
   if (!queue) return []
@@ -88,13 +88,13 @@ function orderedAt({ orders }: LaneState, order: string | undefined): number | u
   return orders?.findLast(({ kind }) => kind === order)?.at
 }
 
-/** Its fee is below the base fee, or it was given long ago. */
+/** The lowest nonce is stuck if its fee is below the base fee, or if it was granted long ago. */
 function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFacts | undefined): Finding[] {
   const [lowest] = unmined(state)
   const attempt = lowest?.attempts.at(-1)
   const head = headsOf(chain).toSorted((a, b) => b.height - a.height)[0]
   if (!lowest || !attempt || !head) return []
-  // To the block of the ledger: an idle one lags, and its nonces are of that block.
+  // Counted to the ledger's block, not the head: an idle ledger lags, and its nonces date from its block.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

@@ -2,14 +2,14 @@ import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** ms: the polling process was killed if steps wait this long. */
+/** If steps wait this long, ms, the polling process was killed. */
 const untakenMs = 8_000
-/** Tries of a step that fails or gets no answer. */
+/** From this many tries on, a step counts as failing. */
 const triesUntilFailing = 3
 
 /** Receivers that are not notified, or refuse notifications: one row for each. */
 export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | 'receivers' | 'ledger'>): Finding[] {
-  // Without a worker of the ledger, that is the cause.
+  // If no worker serves the ledger, another finding says so.
   if (ledger.answered === 0) return []
   return receivers.flatMap((one): Finding[] => {
     const found = explainOne(one, at)

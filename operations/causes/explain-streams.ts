@@ -6,9 +6,9 @@ import { sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type StreamFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** Behind the final head: more blocks, and more ms. */
+/** A stream lags if it is behind the final head by more than both. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** ms: messages of one block come in any sequence. */
+/** Younger gaps, ms, are not shown: messages of one block come in any sequence. */
 const youngMs = 3_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
@@ -23,7 +23,7 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/** One row for each reason. @param configured streams with a source in the config */
+/** Returns one finding per reason. @param configured streams whose source is in the config */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly Pick<StreamName, 'name'>[],
@@ -76,7 +76,7 @@ function waitsOf(state: StreamState, at: number): Part[] {
   const { paused } = state
   if (paused) return [{ row: 'STREAM_PAUSED', since: paused.at, what: `The stream is paused by ${paused.by}: ${paused.reason}` }]
   const { full, open, maxOpen } = viewStream(state)
-  // Full is normal for a moment.
+  // A stream may be full for a moment.
   const oldest = Math.min(...state.gaps.map((gap) => gap.at))
   if (!full || at - oldest < youngMs) return []
   return [{ row: 'STREAM_FULL', what: `${open} transfers are open, the limit is ${maxOpen.most}.` }]
@@ -89,7 +89,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = cursor ? finalized - cursor.height : 0
   if (paused || !chain || blocks <= lagging.blocks || blocks * chain.blockTimeMs <= lagging.ms) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // The cursor waits while the target chain is away.
+  // The cursor waits while the target chain does not answer.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

@@ -4,7 +4,7 @@ import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** ms. `included` waits for finality: half an hour on some chains. */
+/** Usual time in a state, ms. `included` waits for finality: half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -12,7 +12,7 @@ const usualMs: Partial<Record<TransferState, number>> = {
   included: 3_600_000,
 }
 
-/** Groups by code and route that nothing else explains. @param explained the transfer has a row */
+/** Groups transfers that no other finding explains by code and route. @param explained whether another explains it */
 export function explainTransfers(
   { at, transfers, declined, settings }: Pick<Facts, 'at' | 'transfers' | 'declined' | 'settings'>,
   explained: (transfer: TransferFacts) => boolean,
@@ -27,11 +27,11 @@ export function explainTransfers(
   ]
 }
 
-/** Retried for ever; only a person ends that. */
+/** Such a transfer is retried for ever, until a person acts. */
 const isBug = (code: string | undefined) => code === 'INTERNAL'
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
-  // By reason, whatever their route.
+  // Parked transfers are grouped by reason only, not by route.
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
 }
 
@@ -59,7 +59,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** Since: of those that were asked; if none, when the first run began. */
+/** `since`: from the transfers that were asked. If none was, the start of the first run. */
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   const since = Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))

@@ -49,7 +49,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', holds: goesOn })]
 }
 
-/** Answers count before pollers: Temporal lists killed ones for a while. */
+/** Answers count more than pollers: Temporal lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -102,7 +102,7 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   return spies.flatMap((spy): Finding[] => {
     const { address, problem, asOf, unknownSets } = spy
     const where = { kind: 'spy', id: address } as const
-    // A spy that is away is not also silent.
+    // A spy that cannot be reached is not also reported as silent.
     const found: Finding[] =
       problem === undefined
         ? explainSilence(spy, streams)
@@ -113,7 +113,7 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/** Silent if two messages came from elsewhere, none from the spy since the first: one may be lost. */
+/** A spy is silent if two messages came from elsewhere, and none from the spy since the first. One may get lost. */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy
@@ -129,7 +129,7 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
 
 function explainUnread({ unread, settings, ledger }: Facts): Finding[] {
   const error = errorOf(settings)
-  // Without a worker of the ledger, that is the cause.
+  // If no worker serves the ledger, another finding says so.
   const isOwn = error && ledger.answered > 0
   const all = [...unread, ...(isOwn ? [{ what: 'the settings', asOf: settings.asOf, error }] : [])]
   return all.map(({ what, asOf, error: { about, title } }) => ({

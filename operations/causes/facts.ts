@@ -15,10 +15,10 @@ export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value }
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** By an operator. It counts in no majority. */
+  /** Added by an operator, so it counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent: disabled, not asked. No value: it only takes transactions. */
+  /** Absent: disabled, so not asked. Undefined value: the node only takes transactions. */
   readonly head?: Read<NodeHead | undefined>
 }
 
@@ -36,16 +36,16 @@ export interface ChainFacts {
   readonly nodes: readonly NodeFacts[]
   /** Default: the usual limit. */
   readonly finalityStalledMs?: number
-  /** Absent: finality is by depth or instant, or the block was not read. */
+  /** Time of the final block. Absent: finality is by depth or instant, or the block was not read. */
   readonly finalAt?: number
-  /** By address, wei, decimal. */
+  /** Wei, decimal, by address. */
   readonly balances: ReadonlyMap<string, string>
 }
 
 export interface LaneFacts {
   readonly lane: LaneId
   readonly chain: ChainName
-  /** Undefined: no ledger yet. */
+  /** Undefined value: no ledger yet. */
   readonly ledger: Read<LaneState | undefined>
   readonly queue: Read<QueueState>
 }
@@ -57,24 +57,24 @@ export interface StreamFacts {
 
 export interface ReceiverFacts {
   readonly receiver: string
-  /** Undefined: it has not begun. */
+  /** Undefined value: the notifier has not begun. */
   readonly notifier: Read<NotifierState | undefined>
-  /** Of the steps that notify all receivers. */
+  /** Queue of the steps that notify receivers. */
   readonly queue: Read<QueueState>
-  /** For a receiver that is not notified now, with those that only Temporal has. */
+  /** Number of waiting notifications. For a receiver that is not notified now, it includes those only Temporal has. */
   readonly waiting?: number
-  /** For a receiver that is not notified now. */
+  /** Only for a receiver that is not notified now. */
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
 
-/** 0 asked: only the pollers show it. */
+/** Whether a queue is served. If `asked` is 0, only its pollers can show that. */
 export interface ServedFacts {
   readonly queue: Read<QueueState>
   readonly asked: number
   readonly answered: number
 }
 
-/** With more facts if it was asked. */
+/** An open transfer. The optional fields need a transfer that was asked. */
 export interface TransferFacts extends OpenTransfer {
   /** Absent: not asked. */
   readonly inStateSince?: number
@@ -92,12 +92,12 @@ export interface SpyFacts {
   readonly bridge: string
   readonly asOf: number
   readonly problem?: string
-  /** Received and not submittable. */
+  /** Number of received messages that cannot be submitted yet. */
   readonly kept: number
   readonly unknownSets: number
 }
 
-/** Without Temporal everything of it is empty. */
+/** If Temporal does not answer, all facts from it are empty. */
 export interface Facts {
   readonly at: number
   readonly temporal: Read<true>
@@ -115,10 +115,10 @@ export interface Facts {
   readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
 }
 
-/** ms. All are read at once: the longest bounds the answer. */
+/** Time limits, ms. All sources are read at once, so the longest limit bounds the answer. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
-/** An error or a timeout is an answer, too. Never throws. */
+/** Returns an error or a timeout as an answer. Never throws. */
 export async function read<Value>(limitMs: number, ask: () => Promise<Value>): Promise<Read<Value>> {
   const late = () => {
     throw new RelayerError('INTERNAL', { detail: `no answer within ${limitMs / 1_000} s` })

@@ -6,21 +6,21 @@ import type { TransferFacts } from './facts.ts'
 
 const mostExamples = 3
 
-/** Not yet with the transfers it holds up. Times: ms since the epoch. */
+/** A cause, before the transfers that it holds up are added. Times: ms since the epoch. */
 export interface Finding {
   readonly row: CauseCode
-  /** Default: that of the row. */
+  /** Default: `row`. */
   readonly code?: string
   readonly what: string
   readonly where: Cause['where']
   readonly since?: number | undefined
   readonly asOf: number
   readonly values?: CauseValues
-  /** Whether the transfer goes on when it is over. */
+  /** Whether the finding holds up this transfer, which goes on once the finding is over. */
   readonly holds?: (transfer: TransferFacts) => boolean
-  /** Of streams or received messages. */
+  /** Numbers of streams, or of received messages. */
   readonly numbers?: Numbers
-  /** It follows from one of these causes: it is counted there, without a row. */
+  /** The finding follows from one of these causes. It is counted there, without its own row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -30,7 +30,7 @@ interface Numbers {
   readonly examples?: readonly string[]
 }
 
-/** Drops findings that follow from others, and adds their numbers to those. */
+/** Merges findings into those that they follow from, and adds up their numbers. */
 export function joined(findings: readonly Finding[]): Finding[] {
   const byRoot = groupBy(findings, (finding) => reasonOf(finding, findings) ?? finding)
   return [...byRoot].map(([root, group]) => ({ ...root, numbers: sum(group.flatMap(({ numbers }) => numbers ?? [])) }))
@@ -49,7 +49,7 @@ function sum(all: readonly Numbers[]): Numbers {
   }
 }
 
-/** Makes texts of strangers printable. */
+/** Adds the transfers that the finding holds up, and makes texts of strangers printable. */
 function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
   const { row, code = row, what, where, since, asOf, values, holds, numbers } = finding
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
@@ -71,7 +71,7 @@ function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
 
 const ranks = new Map(Object.keys(causeCatalogue).map((code, place) => [code, place]))
 
-/** By harm, then the number of transfers held up, then age. */
+/** Sorts by harm, then by the number of transfers held up, then by age. */
 export function ranked(findings: readonly Finding[], transfers: readonly TransferFacts[]): Cause[] {
   const rows = findings.map((finding) => ({ place: ranks.get(finding.row) ?? ranks.size, cause: causeOf(finding, transfers) }))
   const sorted = rows.sort(

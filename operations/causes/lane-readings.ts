@@ -8,11 +8,11 @@ import { type ChainFacts, limits, read, valueOf } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** ISO 8601: of a node just now, else of the ledger. */
+  /** ISO 8601. When a node showed the balance just now; otherwise when the ledger got it. */
   readonly balanceAt?: string
 }
 
-/** No lane is shown as active if its chain is away. Throws TEMPORAL_UNAVAILABLE. */
+/** A lane is not shown as active if no node of its chain answers. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,

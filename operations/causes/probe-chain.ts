@@ -9,10 +9,10 @@ import { type ChainFacts, limits, type NodeFacts, type NodeHead, type Read, read
 type Environment = Readonly<Record<string, string | undefined>>
 
 const mostLanes = 50
-/** ms. Then only the nodes of the config are asked. */
+/** Time to wait for the settings, ms. Without them only the nodes of the config are asked. */
 const settingsMs = 1_500
 
-/** With operators' node changes. Never throws. @param settings being read */
+/** Probes nodes, with operators' changes. Never throws. @param settings may still be loading */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,
@@ -23,7 +23,7 @@ export async function probeChains(
   return Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, changesOf(name), environment)))
 }
 
-/** Four calls for each node, three for each lane, and one. Never throws, and ends within `limits.chainMs`. */
+/** Makes one call, four per node and three per lane. Never throws, and ends within `limits.chainMs`. */
 async function probeChain(
   name: ChainName,
   chain: ChainConfig,
@@ -72,7 +72,7 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
   return [...configured, ...added]
 }
 
-/** Undefined: its variable is not set here. */
+/** Undefined: the URL has a variable that is not set here. */
 function readerOf(name: ChainName, chain: ChainConfig, { node, url, use }: NodeToAsk): ConfiguredChain | undefined {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined
   return createConfiguredChain(name, chain, { nodes: [{ name: node, url, use }], timeoutMs: limits.nodeMs })

@@ -16,7 +16,7 @@ import { failingOf, pendingWork } from './read-transfers.ts'
 
 const most = { lanes: 100, streams: 100, workflows: 100, atOnce: 20 } as const
 
-/** Two calls for each lane. Never throws. */
+/** Makes two calls per lane. Never throws. */
 export function readLanes(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -28,7 +28,7 @@ export function readLanes(
   })
 }
 
-/** Undefined: no ledger yet. Throws as `readLane`. */
+/** Undefined: no ledger yet. Throws like `readLane`. */
 function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | undefined> {
   return readLane(client, lane).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'LANE_NOT_FOUND') return undefined
@@ -36,23 +36,23 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/** One visibility query, one call for each stream. Throws as the client. */
+/** Makes one visibility query, and one call per stream. Throws errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
-      // A timeout here means a worker that did not answer.
+      // On a timeout here, the worker did not answer.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
-    // Undefined: it has ended since.
+    // Undefined: the stream has ended since.
     return state.value ? [{ stream, state: { asOf: state.asOf, value: state.value } }] : []
   })
   return facts.flat()
 }
 
-/** Of the queue `ledger`: one visibility query, one call for each. Throws as the client. */
+/** For the queue `ledger`. Makes one visibility query, and one call per workflow. Throws errors of the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`
@@ -63,7 +63,7 @@ export async function readFailing(client: TemporalClient): Promise<FailingWorkfl
 
 type Receivers = Config['notifications']
 
-/** One call for each, two more if it is not notified now. Never throws. */
+/** Makes one call per receiver, and two more if it is not notified now. Never throws. */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()
@@ -78,13 +78,13 @@ export function readReceivers(client: TemporalClient, receivers: Receivers, queu
   })
 }
 
-/** With those that only Temporal keeps, if it can count them. */
+/** Includes notifications that only Temporal keeps, if it can count them. */
 async function countWaiting(client: TemporalClient, filter: Omit<Receivers[number], 'name'>, state: NotifierState): Promise<number> {
   const from = state.cursor.seen + 1
   return waitingCount(state, await within(client, limits.temporalMs, () => countNotified(client, filter, from)).catch(() => 0))
 }
 
-/** Undefined: none, or unread. */
+/** Undefined: no step, or it was not read. */
 async function stepOf(client: TemporalClient, receiver: string): Promise<ReceiverFacts['step']> {
   const work = await pendingWork(client, { workflowId: notifierWorkflowId(receiver) })
   return work?.activity && { tries: work.activity.tries, failure: work.activity.message }

@@ -32,7 +32,7 @@ export function withoutTemporal(error: RelayerError): TemporalFacts {
   }
 }
 
-/** Undefined: it answers. */
+/** Undefined: Temporal answers. */
 export async function temporalProblem(client: TemporalClient): Promise<RelayerError | undefined> {
   const answer = await read(limits.temporalMs, () => checkNamespace(client, limits.temporalMs))
   if (!('error' in answer)) return undefined
@@ -40,7 +40,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** At once, within twice `limits.temporalMs`. Never throws. @param settings being read */
+/** Reads all facts at once, within twice `limits.temporalMs`. Never throws. @param settings may still be loading */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'chains' | 'notifications'>,
@@ -79,7 +79,7 @@ export async function readTemporal(
   }
 }
 
-/** Each call in `what` has its own, shorter limit. */
+/** Each call in `what` has a shorter limit. */
 function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   return read(2 * limits.temporalMs, () =>
     what().catch((error: unknown) => {
@@ -88,7 +88,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** A workflow that does not exist needs no worker. */
+/** A workflow that does not exist counts in neither: it needs no worker. */
 function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length

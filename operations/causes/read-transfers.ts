@@ -8,16 +8,16 @@ import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import { type FailingWorkflow, limits, type ServedFacts, type TransferFacts } from './facts.ts'
 
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
-/** ms: transfers that began later are left out. */
+/** Moving transfers younger than this, ms, are left out. */
 const freshMs = 2_000
-/** Tries of a workflow's task that fails or gets no answer. */
+/** From this many tries on, a workflow's task counts as failing. */
 export const triesUntilFailing = 3
-/** ms. */
+/** How far back declined transfers are listed, ms. */
 const declinedMs = 24 * 3_600_000
 
 export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
 
-/** Up to four lists and three counts, two calls for each of the most informative. Throws as the client. */
+/** Makes up to four lists and three counts, and two calls per transfer worth asking. Throws errors of the client. */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
@@ -39,14 +39,14 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** The oldest by target chain, state and code. One with a code only shows that its chain is served. */
+/** The oldest by target chain, state and code. One per code is enough: it only shows that its chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))
   const wanted = [...groups.values()].flatMap((group) =>
     (group[0].code === undefined ? group : [group[0]]).map((transfer, place) => ({ transfer, place })),
   )
-  // Round robin: no group hides another.
+  // Round robin, so that no group crowds out another.
   const inTurn = wanted.toSorted((a, b) => a.place - b.place)
   return inTurn.slice(0, most.asked).map(({ transfer }) => transfer)
 }
@@ -80,12 +80,12 @@ function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'as
   return new Map([...byChain].map(([chain, of]) => [chain, { asked: of.length, answered: of.filter((one) => one.isAnswered).length }]))
 }
 
-/** Undefined: it cannot be read. */
+/** Undefined: the run cannot be read. */
 export function pendingWork(client: TemporalClient, run: Parameters<typeof describeOpenRun>[1], withinMs: number = limits.temporalMs) {
   return within(client, withinMs, () => describeOpenRun(client, run)).catch(() => undefined)
 }
 
-/** Undefined: its task does not fail. */
+/** Undefined: the workflow's task does not fail. */
 export function failingOf(workflow: string, work: OpenRun | undefined): FailingWorkflow | undefined {
   const { taskTries: tries = 0, taskSince: since } = { ...work }
   return tries < triesUntilFailing ? undefined : { workflow, tries, since }

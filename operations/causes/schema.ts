@@ -24,7 +24,7 @@ export const causeSchema = z
   })
   .describe('One fault or order that keeps something from going on.')
 
-/** Of `portage stuck --json` and `GET /v1/stuck`. */
+/** The answer of `portage stuck --json` and `GET /v1/stuck`. */
 export const causeReportSchema = z
   .object({
     asOf: time.describe('When the reading began.'),

@@ -15,10 +15,10 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** A payload has up to 2 MiB, 2.7 MiB of base64; tools send those of an event together. */
+/** Most bytes of a request: all payloads of an event. One has up to 2 MiB, or 2.7 MiB as base64. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
-/** For all requests together. */
+/** Most bytes of all present requests together. */
 const mostBytesAtATime = 64 * 1024 * 1024
 
 export interface CodecServerOptions extends SmallServerOptions {
@@ -29,7 +29,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** `POST /decode`, with any token (header, cookie). No `/encode`: only Portage writes payloads. Throws CODEC_LISTEN. */
+/** `POST /decode` for any valid token (header or cookie). No `/encode`: only Portage writes. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -75,9 +75,9 @@ function corsOf(origin: string | undefined): OutgoingHttpHeaders {
 async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ByteBudget) {
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
-  // Before the body is read.
+  // Authentication comes before the body is read.
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // Without a preflight another origin can send a form, but no JSON.
+  // Without a preflight another origin can send a form, but not JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
@@ -86,7 +86,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Counts and returns unchanged what no key opens, or was altered. Throws INPUT_INVALID, which quotes nothing. */
+/** Returns and counts unchanged payloads: altered, or without a key. Throws INPUT_INVALID, which quotes nothing. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
@@ -131,7 +131,7 @@ async function signIn(request: IncomingMessage, { check }: CodecServerOptions, b
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
-    // A proxy ends TLS and passes the origin on.
+    // Behind a proxy that ends TLS, only the origin shows `https`.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
@@ -142,11 +142,11 @@ const cookieName = 'portage-codec'
 
 const pageHeaders = {
   'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // With no-referrer the form would have no origin.
+  // With `no-referrer` the form would be sent without an origin.
   'referrer-policy': 'same-origin',
 }
 
-/** The Web UI can send cookies of this server, but no token of Portage. */
+/** Sets a cookie: the Web UI can send cookies of this server, but no access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -156,7 +156,7 @@ function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
 }
 
-/** Same-site, out of reach of scripts. Cookies ignore ports: every server of this host gets it. */
+/** The cookie is same-site and hidden from scripts. Cookies ignore ports: every server of this host gets it. */
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

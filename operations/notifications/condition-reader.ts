@@ -21,20 +21,20 @@ import { listStreamNames, queryStream } from '../../temporal/client/streams/stre
 import { transferData } from './events.ts'
 
 const mostParked = 1_000
-/** The others follow in the next read. */
+/** Most parked transfers that are asked for reasons in a read. The others follow in the next read. */
 const askedAtOnce = 20
-/** ms. Without an answer it is notified without a reason. */
+/** Limit of such a request, ms. Without an answer the notification has no reason. */
 const askMs = 2_000
 
 export interface ConditionReaderOptions {
   readonly client: TemporalClient
   readonly lanes: readonly { readonly id: string; readonly chain: ChainName }[]
-  /** ms, between reads of lanes, streams and settings, whatever the number of receivers. */
+  /** Time between reads of lanes, streams and settings, ms. The same for any number of receivers. */
   readonly everyMs: number
   readonly gapAgeMs?: number | undefined
 }
 
-/** The receivers of a process share the parts that are the same for all. */
+/** Reads conditions. All receivers of a process share the reads that do not depend on a receiver. */
 export type ConditionReader = ReturnType<typeof createConditionReader>
 
 export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {
@@ -46,7 +46,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /** By filter. Never throws. @param holding keys of conditions that were notified before */
+    /** Only conditions that the filter wants. Never throws. @param holding keys of notified conditions */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -63,14 +63,14 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   }
 }
 
-/** Without conditions: it cannot be read. */
+/** Returns no `conditions` if the source cannot be read. */
 async function readSource(source: string, conditions: () => Promise<readonly Condition[]>): Promise<ConditionSource> {
   return { source, conditions: await conditions().catch(() => undefined) }
 }
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // Unread: no condition of a stream is over.
+  // The streams were not read: none of their conditions is over.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>
@@ -82,7 +82,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** By run: one retried and parked again between two reads is the same condition. */
+/** Keyed by run: a transfer retried and parked again between two reads is still the same condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

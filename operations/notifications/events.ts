@@ -7,35 +7,35 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { proofDespite, proofOf } from '../../temporal/client/transfers/closed-runs.ts'
 
-/** The id follows from the run: the same for each try, process and replay. */
+/** The id is derived from the run: it is the same for each try, process and replay. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // A restored Temporal may deliver in another transaction: that is another delivery.
+  // With another transaction, as after a restore of Temporal, it is another delivery.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** Printable: a stranger with access to Temporal may have written them. */
+/** Makes the facts printable: a stranger with access to Temporal may have written them. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
 }
 
-/** @param at first seen, ms since the epoch; recorded, so the id stays the same */
+/** @param at when first seen, ms since the epoch. It is recorded, so the id stays the same */
 export function conditionNotification({ key, type, data }: Condition, at: number): Notification {
   return { id: idOf(key, at), type, at, data }
 }
 
-/** Without full stops, which separate the signed parts. */
+/** The id has no full stops: they separate the signed parts. */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
 }
 
 const atOnce = 4
 
-/** `encrypted`: by a process with a key of `temporal.encryption`. `temporal`: by Temporal's list. */
+/** Source of the proof. `encrypted`: a process with a key of `temporal.encryption`. `temporal`: Temporal's list. */
 export type Proof = 'encrypted' | 'temporal'
 
-/** Undefined: not by Portage; `temporal`: unreadable. Throws as the client. @param isSealed refuses plain payloads */
+/** Undefined: not Portage's run. `temporal`: unreadable. Throws client errors. @param isSealed refuse plain payloads */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -48,7 +48,7 @@ export function proofsOf(
   })
 }
 
-/** Without encryption anybody with access to Temporal can write the state: it must not claim `encrypted`. */
+/** Without encryption nothing may claim `encrypted`: anybody with access to Temporal can write the state. */
 export function withProvable(notification: Notification, isSealed: boolean): Notification {
   const { data } = notification
   return isSealed || data['proof'] !== 'encrypted'

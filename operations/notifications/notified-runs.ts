@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Listed runs of which a receiver was notified: Temporal lists some late, so reads go back minutes. */
+/** Runs that a receiver was notified of. Reads overlap by minutes, since Temporal lists some runs late. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 
@@ -26,7 +26,7 @@ export class NotifiedRuns {
   }
 }
 
-/** Settles runs once all earlier ones must be listed. @param seen latest listed end @param now only measures time */
+/** Raises `from` once all earlier runs must be listed. @param seen latest closing time @param now only measures time */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

@@ -19,15 +19,15 @@ import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 export const notifyTimes = {
   readMs: 5_000,
   conditionsMs: 15_000,
-  /** For every run that may be listed late. */
+  /** Between reads of all runs that may be listed late. */
   fullReadMs: 60_000,
   /** Longest delay of Temporal's list. */
   settleMs: 5 * 60_000,
-  /** Then the step's state is recorded. */
+  /** Length of a round. The step's state is recorded after it. */
   roundMs: 60_000,
 }
 
-/** `schedule`: by default that of the specification. */
+/** Default of `schedule`: the specification's. */
 export type NotifyTimes = Readonly<typeof notifyTimes> & { readonly schedule?: AttemptSchedule }
 
 export interface NotifyRoundDeps {
@@ -40,32 +40,32 @@ export interface NotifyRoundDeps {
   readonly isSealed: boolean
 }
 
-/** ms. Most runs are listed within a second. */
+/** How far ordinary reads go back, ms. Most runs are listed within a second. */
 const shortReadMs = 10_000
 const atOnce = 4
 const batchSize = 50
-/** Then a failing receiver is tried with one that waits. */
+/** From this many unsent notifications on, a failing receiver is first tried with one of them. */
 const mostProbes = 20
-/** ms. After a crash the replay goes on with the part. */
+/** Length of a part of a replay, ms. After a crash the replay continues with the interrupted part. */
 const replayMs = 3_600_000
 
-/** Notifies one receiver, until its notifier has to record something. */
+/** Notifies one receiver until its notifier has to record something. */
 export class NotifyRound {
   state: NotifierState
   readonly #deps: NotifyRoundDeps
   readonly #receiver: Receiver
   readonly #notified: NotifiedRuns
   readonly #signal: AbortSignal
-  /** The receiver itself failed, or wants no more. */
+  /** The receiver failed, or refuses all further notifications. */
   #isOver = false
   #attempts = 0
-  /** Began with notifications that were not taken. */
+  /** The round began with unsent notifications. */
   readonly #owed: boolean
   /** ms since the epoch. */
   #until = Infinity
   #fullReadAt = 0
   #conditionsAt = 0
-  /** Ids of the current batch. */
+  /** Ids of the current batch that the receiver took. */
   readonly #taken = new Set<string>()
 
   /** @param start.signal ends the round after the requests under way */
@@ -112,7 +112,7 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // An operator waits for a test, or the end of an outage.
+    // Record at once, since an operator waits for the result of a test or the end of an outage.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
@@ -138,7 +138,7 @@ export class NotifyRound {
     const { name: receiver } = this.#receiver
     this.#attempts += 1
     const answer = await sendNotification(this.#receiver, withProvable(notification, isSealed), { signal: this.#signal })
-    // A request cut off by this process is no try.
+    // A request that this process cut off does not count as a try.
     if (this.#signal.aborted && answer.kind === 'failed') return
     if (answer.kind === 'taken') failpoint('notified')
     const before = this.state
@@ -171,7 +171,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Moves the cursor once all are sent or kept. The rest stays in Temporal. */
+  /** Moves the cursor once all transfers are sent or kept for another try. Otherwise they stay in Temporal. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -184,7 +184,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** Undefined: not all could be sent or kept. @param onlyNew skips runs notified before */
+  /** Returns the latest closing time. Undefined: not all could be sent or kept. @param onlyNew skips notified runs */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
@@ -208,7 +208,7 @@ export class NotifyRound {
     return (await flush()) ? seen : undefined
   }
 
-  /** Only runs that Portage wrote. Others are logged, and not read again. */
+  /** Returns only runs that Portage wrote. Logs others, and does not read them again. */
   async #proved(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
     const { client, isSealed, logger } = this.#deps
     const rows = found.map(({ row }) => row)
@@ -229,7 +229,7 @@ export class NotifyRound {
     if (this.state.failure && least && !this.#isEnding) await this.#notify(least.notification)
   }
 
-  /** True: a condition begins. It is recorded before it is sent. */
+  /** True: a condition begins. It is recorded before it is notified. */
   async #readConditions(): Promise<boolean> {
     const sources = await this.#deps.conditions.read(this.#receiver.filter, this.state.holding)
     const before = this.state.pending.length
@@ -237,14 +237,14 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /** One part per pass, so that new events come in between; longer parts while nothing is found. */
+  /** Replays one part per pass, so that new events come in between. Parts grow while nothing is found. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // Short with runs: a part that is broken off is sent again.
+      // Parts with runs are short: an interrupted part is sent again.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue

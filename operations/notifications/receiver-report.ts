@@ -52,15 +52,15 @@ function progressOf(state: NotifierState) {
     failingSince: iso(failure?.since),
     nextTryAt: iso(failure?.nextAt),
     disabled: disabled && { ...disabled, at: iso(disabled.at) },
-    /** Those without room wait in Temporal, uncounted. */
+    /** Notifications without room here wait in Temporal and are not counted. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
-    /** Earlier transfers are notified, or among `unsent`. */
+    /** Transfers that closed earlier were notified or are among `unsent`. */
     notifiedUpTo: iso(cursor.seen),
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,
     lastSentAt: iso(lastSentAt),
-    /** At most a minute ago while the receiver is notified. */
+    /** Time of the last record: at most a minute ago while the receiver is notified. */
     asOf: iso(recordedAt),
     orders,
   }

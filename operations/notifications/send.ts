@@ -5,12 +5,12 @@ import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { idOf } from './events.ts'
 
-/** ms, the least that Standard Webhooks recommends. */
+/** Time limit of a request, ms: the least that Standard Webhooks recommends. */
 const timeoutMs = 15_000
-/** Only the status counts. */
+/** Most bytes of an answer. Only its status counts. */
 const mostBytes = 16_384
 
-/** `webhook-id`. A signal cannot choose the id of another kind: it would use up that of a future delivery. */
+/** The `webhook-id`. Ids given by signals are hashed, so that none can use up the id of a future delivery. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }
@@ -21,7 +21,7 @@ export function bodyOf(notification: Notification): string {
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
-/** Standard Webhooks, a signature for each secret. Throws if one is unreadable or malformed. */
+/** Headers of Standard Webhooks, with a signature for each secret. Throws if a secret is unreadable or malformed. */
 export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
   return {
@@ -31,7 +31,7 @@ export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string
   }
 }
 
-/** Throws Error for a wrong form or length, which does not quote it. */
+/** Throws an Error that does not quote the secret if its form or length is wrong. */
 export function checkedSecret(text: string): string {
   const secret = text.trim()
   const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
@@ -39,7 +39,7 @@ export function checkedSecret(text: string): string {
   return secret
 }
 
-/** Once. Follows no redirect; uses only the status and Retry-After. Never throws. */
+/** Sends once. Follows no redirect; uses only the status and Retry-After. Never throws. */
 export async function sendNotification(
   receiver: Receiver,
   notification: Notification,
@@ -57,7 +57,7 @@ export async function sendNotification(
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // Only a success is read as a body; a refusal that is too long has its status.
+    // Only the body of a success is read, so an answer that is too long is a success.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }

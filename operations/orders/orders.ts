@@ -9,7 +9,7 @@ import { optional, values } from './values.ts'
 
 const someId = '6d1b4c0c5f0a3e21'
 
-/** Command and route select transfers in their own ways. */
+/** Has no `run`: command and route each select transfers in another way. */
 function transferOrder(name: TransferOrderName, ...examples: readonly string[]): OrderSpec {
   const { summary, details } = transferOrderTexts[name]
   return {
@@ -48,7 +48,7 @@ const transferOrders = {
 
 const keys = 'The key file is on this machine alone.'
 
-/** Their command and route have steps of their own, or they have no route. */
+/** Orders without `run`. Command and route each have other steps, or there is no route. */
 const localOrders = {
   'audit run': {
     level: 'write',

@@ -106,7 +106,7 @@ export const paymentOrders = {
   },
 } satisfies Record<string, OrderSpec>
 
-/** Throws INPUT_INVALID, LANE_NOT_FOUND, and what reading the chain throws. */
+/** Throws INPUT_INVALID, LANE_NOT_FOUND, and errors of reading the chain. */
 async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
   const { config, withChain, sweepToken } = context
   const found = lanesOf(config).find(({ id }) => id === lane)
@@ -127,7 +127,7 @@ async function pay(
   { lane: payer, intent }: { readonly lane: LaneId; readonly intent: Intent },
   order: Order,
 ): Promise<OrderResult> {
-  // A key with a space is in no header: another route starts another transaction.
+  // The name makes the key unique per route. No header's key has a space.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {
@@ -136,7 +136,7 @@ async function pay(
   }
 }
 
-/** wei. Throws INPUT_INVALID for another chain's coin: the same number has another worth. */
+/** The amount in wei. Throws INPUT_INVALID for another chain's coin: the same number has another value. */
 function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): string {
   const own = coinOfLane(config, payer)
   if (coin === undefined || coin === own?.toUpperCase()) return wei

@@ -36,14 +36,14 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// Other texts would only fill the list of revoked tokens.
+// A `jti` is a UUID. Other texts would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
-/** No request has `addToken`: tokens are made where their keys are. */
+/** Requests have no `addToken`: a token is made on the machine with the key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
 
-/** Without the audit and the tokens. */
+/** The settings without audit and tokens. */
 export const settingsSchema = z.object({
   version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
   halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),
@@ -64,7 +64,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** The API has one route for all of these. All orders are obeyed or none. */
+/** The API has one route for all these orders. Of one request, either all orders are obeyed or none. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,
@@ -88,7 +88,7 @@ function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: Setti
   }
 }
 
-/** They have commands of their own. */
+/** Other commands show audit and tokens. */
 export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): Omit<Settings, 'audit' | 'tokens'> {
   return settings
 }
@@ -286,7 +286,7 @@ function limitsOf(given: Given<typeof feeFields>): FeePolicy {
 }
 
 function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Only the case of a transfer's id has a meaning.
+  // Scopes ignore upper and lower case, except in a transfer's id.
   return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
 }
 

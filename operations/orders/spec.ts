@@ -10,7 +10,7 @@ import type { Heights } from '../../intake/streams/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Value } from './values.ts'
 
-/** Of the request's body, and of the command. */
+/** A field of the request's body and of the command. */
 export interface Field<Type = unknown> extends Value<Type> {
   /** Commander: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
   readonly flag: string
@@ -29,14 +29,14 @@ export interface OrderContext {
   readonly allow: (about: OrderSubject) => Order
   /** Throws INPUT_INVALID for a chain that this process does not read. */
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
-  /** As far as known without a call. */
+  /** Heights of chains, as far as known without a call. */
   readonly heights: Heights
   readonly chain?: string | undefined
-  /** The same key starts no second transaction. */
+  /** Idempotency key: the same key never starts a second transaction. */
   readonly key?: string | undefined
   /** Only on the command line. */
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** Accepts revocations of unlisted tokens: those of an exported file. */
+  /** Accepts revocations of unlisted tokens, for the orders of an exported file. */
   readonly unlistedTokens?: true
 }
 
@@ -49,35 +49,35 @@ export interface OrderResult {
 }
 
 export interface OrderText {
-  /** Without its full stop. */
+  /** One sentence without its full stop. */
   readonly summary: string
   readonly details?: string
   readonly notes?: string
   readonly examples: readonly string[]
 }
 
-/** Its command and its route are generated from it. */
+/** The definition of an order. Its command and its route are generated from it. */
 export interface OrderSpec extends OrderText {
   readonly level: AccessLevel
-  /** Of its POST route. Absent: a command only. */
+  /** Path of the POST route. Absent: the order is only a command. */
   readonly route?: string
   readonly onlyCommand?: string
   readonly subject?: 'lane' | 'stream' | 'receiver' | 'transaction'
   readonly fields?: Fields
-  /** `usual`: if none is given. Absent: it has no reason. */
+  /** `usual`: the default reason. Absent: the order takes no reason. */
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
-  /** Status 200, or 202 for an order that `pays`. */
+  /** Schema of the answer. Its status is 200, or 202 for an order that `pays`. */
   readonly answer?: z.ZodType
-  /** A repeated request must not pay again. */
+  /** The order sends coins: a repeated request must not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** The command then ends with 2. */
+  /** The problem with the options: the command then ends with 2. */
   readonly misuse?: (given: never) => string | undefined
-  /** Absent: command and route have steps of their own. */
+  /** Absent: command and route each have other steps. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
-/** An order of which only the request differs. */
+/** The varying parts of an order that only sends a request. */
 export interface AskedOrder<Of extends Fields, Asked> extends OrderText {
   readonly fields?: Of
   readonly ask: (given: Given<Of>) => Asked
@@ -87,7 +87,7 @@ export function field<Type>(flag: string, value: Value<Type>, help: string): Fie
   return { ...value, flag, help }
 }
 
-/** An order as it is asked for: who gives it is added. */
+/** An order without its author, which is added later. */
 export type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 
 export const changesNothing = 'the order changes nothing as things are'

@@ -25,7 +25,7 @@ const example = 'native-bridge:ethereum:bsc'
 const number = field('<number>', values.u64, 'the number')
 const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 
-/** Loose: fields that a newer stream adds are shown, too. */
+/** Loose, so that fields of a newer stream are shown too. */
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
@@ -224,12 +224,12 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** The live scan reads those above the cursor. */
+/** Last block that a backfill reads: the live scan reads the blocks above the cursor. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }
 
-/** Throws INPUT_INVALID without checkpoints in the config. */
+/** Throws INPUT_INVALID if the config keeps no checkpoints. */
 export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>, names?: StreamNames): CheckpointStore {
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')

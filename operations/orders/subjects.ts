@@ -8,7 +8,7 @@ import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 
-/** Also matches short ids of running ledgers. Throws as `resolveLane`: LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Also matches short ids of running ledgers. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
@@ -18,7 +18,7 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/** By full, short or numbered name. Throws STREAM_NOT_FOUND (none or several match), TEMPORAL_UNAVAILABLE. */
+/** Accepts a name, a short name or an id. Throws STREAM_NOT_FOUND (none or several match), TEMPORAL_UNAVAILABLE. */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
   if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))

@@ -20,7 +20,7 @@ const lane: Value<string> = {
     .transform((id) => id.toLowerCase()),
 }
 
-/** In a query, a body and on a command line. Each narrows the selection. */
+/** Fields of a query, a body or a command line. Each narrows the selection. */
 export const filterFields = {
   state: field(
     '--state <state>',
@@ -85,7 +85,7 @@ interface FilterSetting {
 export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
   if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
-  // A nonce ignores a given hash: the order would reach more transfers than it names.
+  // With a nonce the given hash would be ignored, and the order would reach more transfers than intended.
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')

@@ -1,4 +1,4 @@
-/** The page imports this file, so it imports nothing. */
+/** The browser page imports this file, so the file imports nothing. */
 export const transferOrderTexts = {
   retry: {
     verb: 'Retry',

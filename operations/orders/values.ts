@@ -4,15 +4,15 @@ import { agePattern, parseAge } from '../../domain/text/age.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
-/** As requests have it, and its parser on a command line. */
+/** Type of a field: its schema in requests, and its parser on a command line. */
 export interface Value<Type = unknown> {
-  /** Parsed by `cli/arguments/options.ts`, but `flag`, `choice` and `orders`. */
+  /** Parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need none. */
   readonly kind: keyof typeof schemas | 'choice' | 'orders' | 'within'
   readonly schema: z.ZodType<Type>
   readonly choices?: readonly string[]
   readonly repeats?: true
   readonly bounds?: readonly [from: number, to: number]
-  /** An absent value on a command line. */
+  /** Default value on a command line. */
   readonly usual?: string
 }
 
@@ -38,7 +38,7 @@ const schemas = {
   number: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   u64: sequenceSchema,
   wei: weiSchema,
-  /** wei in a request; only a command line can name a coin. */
+  /** Requests give wei. Only a command line can name a coin. */
   amount: weiSchema.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
   gas: z.string(),
   gasFactor: z.number(),
@@ -56,10 +56,10 @@ const schemas = {
     .max(100_000)
     .regex(/^0x([0-9a-fA-F]{2})*$/, 'must be bytes in hex, with 0x')
     .toLowerCase(),
-  /** ms since the epoch; ISO 8601 in UTC in a request. */
+  /** ms since the epoch. Requests give ISO 8601 in UTC. */
   pastTime: z.iso.datetime().transform((iso) => Date.parse(iso)),
   time: z.iso.datetime({ offset: true }).transform((iso) => Date.parse(iso)),
-  /** ms; a text in a request. */
+  /** ms. Requests give a text. */
   age: z
     .string()
     .regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')
@@ -95,7 +95,7 @@ export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
 
 export const confirmation: Value<true> = { kind: 'flag', schema: z.literal(true) }
 
-/** A command line reads them from a file. */
+/** Several orders. A command line reads them from a file. */
 export function settingsOrders(schema: z.ZodType<SettingsOrder>): Value<SettingsOrder[]> {
   return { kind: 'orders', schema: z.array(schema).min(1).max(100) }
 }

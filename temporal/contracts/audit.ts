@@ -4,7 +4,7 @@ export interface AuditInput {
   chain: ChainName
   /** Checks runs that closed within this time. */
   hours: number
-  /** Runs that closed less than this ago, ms, are left for the next audit: a node may lag. */
+  /** Runs that closed less than this time ago, ms, are left for the next audit: a node may lag. */
   graceMs: number
 }
 
@@ -12,18 +12,18 @@ export interface AuditInput {
 export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   checked: number
   intact: number
-  /** Their final effect is gone: an alarm. They are started again. */
+  /** Transfers whose final effect is gone, which raises an alarm. They are started again. */
   undoneCount: number
   undone: string[]
-  /** They closed without an outcome, and are started again. */
+  /** Transfers that closed without an outcome. They are started again. */
   reopenedCount: number
   reopened: string[]
-  /** They waited for nothing, or their tasks were not answered. They are reset. */
+  /** Transfers that waited for nothing, or whose tasks got no answer. They are reset. */
   idleCount: number
   idle: string[]
-  /** Without their effect, on their way again. */
+  /** Transfers without their effect that are already running again. */
   underway: number
-  /** The nodes disagree, or no second block confirmed. The next audit checks them again. */
+  /** Transfers on which nodes disagree, or whose loss no second block shows. The next audit checks them again. */
   unsure: number
 }
 

@@ -2,11 +2,11 @@ import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { Held, SendOperatorTransactionInput, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `batch`: one call that delivers many transfers. Recorded before it gets its nonce. */
+/** Input of `batch`: one call that delivers many transfers. It is recorded before the call gets a nonce. */
 export interface BatchInput {
   lane: LaneId
   intent: Intent
-  /** Intents, in the sequence of the call. */
+  /** Intent ids, in the sequence of the call. */
   members: string[]
   /** Carried from run to run. */
   checks?: number
@@ -14,26 +14,26 @@ export interface BatchInput {
   held?: Held
 }
 
-/** How its nonce ended. */
+/** How the batch's nonce ended. */
 export type BatchEnd =
   | { state: 'done' | 'reverted'; detail: string; nonce: number; txHash: string; blockHeight: number; gasPaid: string }
-  /** Never got a nonce, or returned it unsigned. */
+  /** The batch never got a nonce, or returned it unsigned. */
   | { state: 'unsent'; detail: string }
   /** A no-op, or a transaction from outside Portage, used its nonce. */
   | { state: 'spent'; detail: string; nonce: number }
-  /** Each member asks the chain whether it was delivered. */
+  /** The nonce's end is unknown. Each member asks the chain whether it was delivered. */
   | { state: 'lost'; detail: string }
 
 /** Answer of the query `status`, and result. */
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
 export interface BatchSteps {
-  /** On the lane's queue; asks for no nonce. Without `members` the call may have been sent. */
+  /** Runs on the lane's queue and asks for no nonce. Without `members` the call may have been sent. */
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** All members were free before the signing. The call may be in a pool, and is sent again without that check. */
+/** All members were free before signing. From now on the call may be in a pool, and is sent again unchecked. */
 export const batchClearedSignal = defineSignal('cleared')
-/** Reported by a process that drove the nonce. */
+/** Sent by the process that drove the nonce. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -1,6 +1,6 @@
 /** How soon another process takes over. Kept in the memo `failover`, so that a replay finds the same values. */
 export interface FailoverTimes {
-  /** Of steps with a lane's key, ms. */
+  /** Heartbeat time-out of steps with a lane's key, ms. */
   readonly heartbeatMs: number
   /** Longest wait for a process with the key, ms. */
   readonly laneTaskMs: number

@@ -14,10 +14,10 @@ export interface LaneInput {
 /** Observation and requests in; grants, refusals and orders out. Idempotent by request id. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
-/** A signal without them is kept as `unnamed`. */
+/** An order by signal without author and reason is recorded as `unnamed`. */
 type Named = { order: Order }
 
-/** Temporal keeps signals while no worker serves the ledger, and its batch tools can send them. */
+/** Temporal keeps signals while no worker serves the ledger, and its batch operations can send signals. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')
@@ -25,6 +25,6 @@ export const forbidSignal = defineSignal<[Named?]>('forbid')
 export const activateSignal = defineSignal<[Named?]>('activate')
 export const setWindowSignal = defineSignal<[{ window: number } & Partial<Named>]>('setWindow')
 export const resyncSignal = defineSignal<[Named?]>('resync')
-/** Signals of these names, each with an order. */
+/** Names of signals that each have an order. */
 export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 export const laneStatusQuery = defineQuery<LaneState>('status')

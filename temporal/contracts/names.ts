@@ -3,13 +3,13 @@ import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** Only parts of the message: no change of the config makes a second transfer. The digest separates equal sequences. */
+/** Made of the message only: no change of the config makes a second transfer. The digest separates equal sequences. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
-/** Undefined: no id of `transferId`. */
+/** Undefined: the text was not made by `transferId`. */
 export function transferIdParts(id: string): { bridge: string; emitter: string; sequence: string } | undefined {
   const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
   if (!bridge || !sourceId || !emitter || !isU64(sequence) || !/^[0-9a-f]{16}$/.test(digest) || rest.length > 0) return undefined
@@ -26,27 +26,27 @@ export function batchPrefix(lane: LaneId): string {
 
 export const operatorTransactionPrefix = 'operator-transaction:'
 
-/** A batch is one intent for ever, without a second round. */
+/** A batch is one intent and has no second round. */
 export function batchIntentId(workflowId: string): string {
   return intentIdOf(workflowId, 1)
 }
 
 export const settingsWorkflowId = 'settings'
 
-/** Transfer workflows, and steps of a target chain that need no key. */
+/** Queue of transfer workflows, and of steps of their target chain that need no key. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
 
-/** Steps that need the lane's key. */
+/** Queue of steps that need the lane's key. */
 export function laneQueue(lane: LaneId): string {
   return `lane:${lane}`
 }
 
-/** The ledgers need no chain and no key. */
+/** Queue of workflows that need no chain and no key. */
 export const ledgerQueue = 'ledger'
 
-/** Types of the queue `ledger`. Their state is their input and the signals and updates since. */
+/** Workflow types of the queue `ledger`. Their state follows from input, signals and updates only. */
 export const ledgerWorkflows = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction', 'notifier'] as const
 
 export const searchAttributes = {
@@ -56,11 +56,11 @@ export const searchAttributes = {
   TargetChain: defineSearchAttributeKey('TargetChain', 'KEYWORD'),
   Lane: defineSearchAttributeKey('Lane', 'KEYWORD'),
   TxHash: defineSearchAttributeKey('TxHash', 'KEYWORD'),
-  /** A code of docs/reference/errors.md. Unset while it goes on. */
+  /** A code of docs/reference/errors.md. Unset while the transfer goes on. */
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 
-/** Failure type. A repetition is refused too. */
+/** Failure type of a refused update. A repetition is refused too. */
 export const malformedUpdate = 'REQUEST_MALFORMED'
-/** Failure type. The next run takes the update. */
+/** Failure type of a refused update. The next run accepts it. */
 export const runIsFull = 'RUN_IS_FULL'

@@ -4,7 +4,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 /** Input of `notifier`, one per receiver, on the queue `ledger`. URLs and secrets stay in the processes. */
 export interface NotifierInput {
   receiver: string
-  /** Absent: notified of what closes from now on. */
+  /** Absent: the receiver is notified of transfers that close from now on. */
   state?: NotifierState
   /** For tests. */
   stepsPerRun?: number
@@ -15,11 +15,11 @@ export interface NotifyInput {
   state: NotifierState
 }
 
-/** `unknown`: no such receiver in the process's config. */
+/** `unknown`: the process's config has no such receiver. */
 export type NotifyResult = { kind: 'unknown' } | { kind: 'notified'; state: NotifierState }
 
 export interface NotifierSteps {
-  /** Runs for minutes, until something must be recorded. On `notificationQueue`. */
+  /** Runs on `notificationQueue` for minutes, until something must be recorded. */
   notify(input: NotifyInput): Promise<NotifyResult>
 }
 
@@ -32,7 +32,7 @@ export function notifierWorkflowId(receiver: string): string {
 /** Served by processes with the role `ledger` whose config has receivers. */
 export const notificationQueue = 'notifications'
 
-/** Each has author and reason, except `raise`. */
+/** Each order has author and reason, except `raise`. */
 export const notifierOrderSignal = defineSignal<[NotifierOrder]>('order')
 export const notifierStateQuery = defineQuery<NotifierState>('state')
 /** How many orders the running step has not read. */

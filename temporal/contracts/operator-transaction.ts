@@ -13,7 +13,7 @@ export interface OperatorTransactionInput extends Order {
 }
 
 export interface OperatorTransactionProgress {
-  /** A new intent, after something else used the nonce of the last one. */
+  /** Increased for a new intent, after something else used the last one's nonce. */
   round: number
   /** This round may hold a nonce. */
   sentBefore: boolean
@@ -28,7 +28,7 @@ export interface OperatorTransactionProgress {
 /** Some signers (KMS) make another hash each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** Finds a nonce on the chain after the ledger has forgotten it. */
+/** A nonce, to be found on the chain even if the ledger has forgotten it. */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -39,7 +39,7 @@ type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'ga
 /** Answer of the query `status`, and result. */
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'>, Partial<Mined> {
   /**
-   * `done`, `reverted`: in a final block. `impossible`: its simulation reverts. `refused`: no retry heals the error,
+   * `done`, `reverted`: in a final block. `impossible`: the simulation reverts. `refused`: no retry heals the error,
    * and no process sent it. `lost`: its nonce is used up and the nodes do not show by what. It is not sent again by
    * itself.
    */
@@ -51,19 +51,19 @@ export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput
 }
 
 export interface OperatorTransactionSteps {
-  /** On the lane's queue. After a crash the next try makes the same bytes. */
+  /** Runs on the lane's queue. After a crash the next try makes the same bytes. */
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  /** Ask for no other nonce. The answer is `lost` if the ledger knows none. */
+  /** Ask for no new nonce. The answer is `lost` if the ledger knows none. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
   /** Mine a no-op instead. */
   cancel: boolean
-  /** ms since the epoch. Absent for a batch, whose contract makes its effect single. */
+  /** ms since the epoch. Absent for a batch: its contract prevents a second effect. */
   orderedAt?: number
   /** Intents of a batch. None may be withdrawn before the first signature. */
   members?: string[]
@@ -74,17 +74,17 @@ export type SendOperatorTransactionResult =
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
-  /** Most nodes show the nonce as final, and which of the two used it. */
+  /** Most nodes show that the nonce is final, and whether a no-op or an external transaction used it. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
-  /** The workflow was reset, and goes on with a later round. */
+  /** The workflow was reset. It continues with a later round. */
   | { kind: 'superseded'; intentId: string }
   | { kind: 'withdrawn' }
   /** An earlier try may have held a nonce that the ledger does not know. */
   | { kind: 'none' }
-  /** Neither the ledger nor the nodes show what happened to its nonce. */
+  /** Neither the ledger nor the nodes show what happened to the nonce. */
   | { kind: 'lost'; reason: string }
 
 export const cancelOperatorTransactionSignal = defineSignal<[{ order: Order }?]>('cancel')
-/** From the process with the key, before the transaction is sent. */
+/** Sent by the process with the key, before it sends the transaction. */
 export const operatorTransactionSignedSignal = defineSignal<[SignedHash & { intentId: string; nonce: number }]>('signed')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

@@ -8,7 +8,7 @@ export interface StreamInput {
   config: StreamConfig
   /** For a stream without state. The starter checks its block first. */
   checkpoint?: StreamCheckpoint
-  /** A watermark above the numbers of the source: the stream begins without it, and raises an alarm. */
+  /** A watermark above the numbers of the source. The stream begins without it and raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>
   state?: StreamState
   /** For tests. */
@@ -17,7 +17,7 @@ export interface StreamInput {
 
 /** Idempotent by content. Refused as `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/** Batch tools can only signal. A signal without an `order` is kept as `unnamed`. */
+/** Temporal's batch operations can only signal. A signal without an `order` is recorded as `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
 export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')

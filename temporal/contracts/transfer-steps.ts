@@ -11,11 +11,11 @@ export interface KeylessSteps {
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
   prepare(input: AdmitInput): Promise<Ready | Stopped>
-  /** Asks the finalized state. Waits up to `waitMs` for the block. */
+  /** Reads the effect in the finalized state. Waits up to `waitMs` for the block of `landed` to be final. */
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Whether its transactions may still be mined with the effect. Asked before it ends undelivered. */
+  /** Whether a transfer's transactions may still be mined with the effect. Asked before it ends undelivered. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
@@ -25,18 +25,18 @@ export interface LaneSteps {
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** On the queue of the target chain, where the workflow's process holds the key. */
+/** Steps on the queue of the target chain, for a process that runs the workflow and holds the key. */
 export interface LocalBroadcastSteps {
-  /** `elsewhere`: nothing was sent. */
+  /** `elsewhere`: this process cannot broadcast; nothing was sent. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
 }
 
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** One node showed the effect, most denied it. Its word alone no longer stops the transfer. */
+  /** One node showed the effect, but most denied it. One node alone no longer stops the transfer. */
   disputed?: true
-  /** ms since the epoch. Earlier losses do not quarantine the transfer. */
+  /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
   /** ms since the epoch, for metrics. Absent after the first try. */
   startedAt?: number
@@ -46,23 +46,23 @@ export type Passed = { kind: 'passed' }
 
 /** The step ends or delays the transfer. */
 export type Stopped =
-  /** `awaitNewSignatures`: outdated; a copy with newer ones may be adopted. */
+  /** `awaitNewSignatures`: the signatures are outdated. A copy with newer ones may be adopted. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
   | { kind: 'delivered'; delivery: Delivery }
-  /** Not final. Check again after `finalInMs`. */
+  /** The effect is not final. Check again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** A closed gate; holds no nonce. `unverified`: the signatures were not checked yet. */
+  /** A gate is closed. The transfer holds no nonce. `unverified`: the signatures were not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
   /** The simulation reverts, and waiting does not help. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
-/** Can be broadcast through this lane, with this first attempt. */
+/** The transfer can be broadcast through this lane, with this first attempt. */
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
-  /** Of (to, value, data). The ledger accepts no other call for the intent. */
+  /** Hash of (to, value, data). The ledger accepts no other call for the intent. */
   callHash: string
-  /** The admission's process holds the key, and keeps a slot for a moment. */
+  /** The process that admitted the transfer holds the key, and reserves a slot for a moment. */
   local?: true
 }
 
@@ -75,16 +75,16 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<Admi
   mode: BroadcastMode
   /** From 1 (first) to 5. */
   priority: number
-  /** ms since the epoch. The earliest of a class and source goes first. */
+  /** ms since the epoch. The earliest of a priority and source goes first. */
   deadline?: number
   /** See `TransferInput`. */
   seenAt?: number
 }
 
-/** `requeued`: a worker may have had it. `follow`: goes on with its nonce, and gets no other. */
+/** `requeued`: a worker may have had the task before. `follow`: continues with its nonce and gets no other. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
-/** A signed transaction, and its fate. */
+/** A signed transaction and what became of it. */
 export type AttemptRecord = SignedAttempt
 
 /** A transaction of ours in a block. */
@@ -97,33 +97,33 @@ export interface Landed {
   gasPaid: string
   attempts: number
   tried: AttemptRecord[]
-  /** Workflow id of the batch. `gasPaid` is the transfer's share. */
+  /** Workflow id of the batch. `gasPaid` is then the transfer's share. */
   batch?: string
-  /** First seen in a block, ms since the epoch, for metrics. Absent: it was not seen at the first try. */
+  /** When first seen in a block, ms since the epoch, for metrics. Absent: not seen at the first try. */
   includedAt?: number
 }
 
 export type BroadcastResult =
   /** In a final block, with the effect. */
   | { kind: 'delivered'; landed: Landed }
-  /** Not final yet. */
+  /** In a block that is not final. */
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** In no block. Call again with the same intent. `tried`: signed by this process. */
+  /** Not in a block. Call again with the same intent. `tried`: signed by this process. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
-  /** The lane is paused, full, out of funds and so on. */
+  /** The lane grants no nonce: it is paused, full, out of funds and so on. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
-  /** Final, reverted or without the effect. The nonce is used up. */
+  /** Final, but reverted or without the effect. The nonce is used up. */
   | { kind: 'reverted'; landed: Landed; reason: string }
   /** Something else used the nonce in a final block. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
-  /** It was withdrawn, or its nonce is final without the effect. */
+  /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
-  /** Someone made the effect, and this intent holds no nonce. Go back to step 2. */
+  /** The chain shows the effect, and this intent holds no nonce. Go back to step 2. */
   | { kind: 'seen' }
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** If the effect is ours. */
+  /** Our transaction. Absent: the effect may be someone else's. */
   landed?: Landed
   waitMs: number
   /** The transfer ends without the effect, so the nodes must agree. */
@@ -136,10 +136,10 @@ export type Confirmation =
   | { kind: 'unsettled'; finalInMs: number }
   /** Final without the effect. The nonce is used up. */
   | { kind: 'reverted'; reason: string }
-  /** Rolled back, or never there. */
+  /** The effect was rolled back, or was never there. */
   | { kind: 'gone' }
 
-/** `nonce`: the highest that the transfer is known to have held there. */
+/** `nonce`: the highest nonce that the transfer is known to have held on the lane. */
 export interface LaneNonce {
   lane: LaneId
   nonce?: number
@@ -148,15 +148,15 @@ export interface LaneNonce {
 export interface ConfirmEndInput {
   transfer: Transfer
   intentId: string
-  /** Of earlier rounds. Those that ledgers hold are found too. */
+  /** Nonces of earlier rounds. Nonces that ledgers hold are found too. */
   nonces: LaneNonce[]
 }
 
 export type EndConfirmation =
   | { kind: 'delivered'; delivery: Delivery }
-  /** Every nonce is final, and the effect nowhere. */
+  /** Every nonce is final, and no block has the effect. */
   | { kind: 'free' }
-  /** These may still be mined with the effect. */
+  /** These nonces may still be mined with the effect. */
   | { kind: 'held'; nonces: LaneNonce[] }
   /** The nodes disagree, or the effect is not final. */
   | { kind: 'unsettled'; finalInMs: number }
@@ -164,14 +164,14 @@ export type EndConfirmation =
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** For a nonce with a forbidden or unserved lane, ms. */
+  /** How long a nonce stays with a forbidden or unserved lane before it is abandoned, ms. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: only without a nonce. `cancel`: fill it with a no-op. `abandon`: it becomes the lane's orphan. */
+  /** `leave`: only without a nonce. `cancel`: fill the nonce with a no-op. `abandon`: leave the nonce to the lane. */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

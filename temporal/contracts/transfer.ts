@@ -10,18 +10,18 @@ export interface TransferInput {
   transfer: Transfer
   /** From 1 (first) to 5. Absent: 3. */
   priority?: number
-  /** ms since the epoch. An undelivered transfer is parked then. */
+  /** ms since the epoch. A transfer that is undelivered by then is parked. */
   deadline?: number
-  /** ms since the epoch, for metrics only. Absent: when this run began. */
+  /** When the message was seen, ms since the epoch, for metrics only. Absent: when this run began. */
   seenAt?: number
-  /** From the person who had the transfer started, or started again. */
+  /** The order by which a person started the transfer, or started it again. */
   orders?: readonly GivenOrder[]
   /** Carried from run to run. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
 }
 
-/** Signals that the transfer has not acted upon. */
+/** Signals that the transfer has not acted on yet. */
 export interface UnacknowledgedSignals {
   woken: boolean
   priority: number
@@ -40,24 +40,24 @@ export interface TimelineEntry {
 export interface TransferProgress {
   state: TransferState
   round: number
-  /** Reverted rounds. */
+  /** Number of reverted rounds. */
   failures: number
-  /** Rounds whose nonce something else used. */
+  /** Number of rounds whose nonce something else used. */
   spent: number
-  /** Each wait is longer than the one before. */
+  /** Number of waits. Each is longer than the one before. */
   waits: number
   lane?: LaneId
-  /** Lanes without a nonce since the last wait, and the last reason. */
+  /** Lanes that granted no nonce since the last wait, and the reason of the last one. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
-  /** May hold a nonce, so the next try goes on with it. */
+  /** The round in progress. It may hold a nonce, so the next try continues it. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** With their highest nonces. A cancelled transfer ends only when none can be mined. */
+  /** Lanes of earlier rounds, with their highest nonces. A cancelled transfer ends only when none can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
-  /** The newest 48, of any process. */
+  /** The newest 48, signed by any process. */
   transactions?: readonly TransferTransaction[]
   /** The newest 32. */
   orders?: readonly GivenOrder[]
@@ -75,13 +75,13 @@ export interface TransferStatus
   rounds: number
 }
 
-/** Try now, even if parked or overdue. Without `order` kept as `unnamed`. `gate` wakes only a waiting transfer. */
+/** Try now, even if parked or overdue. Without `order`: recorded as `unnamed`. `gate` wakes only waiting transfers. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
-/** Its nonce gets the lane's no-op. If its call is mined instead, the transfer is delivered. */
+/** The transfer's nonce gets a no-op. If its call is mined instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
-/** A better-signed copy, base64. `validate` checks its digest. */
+/** A copy of the message with newer signatures, base64. `validate` checks its digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** From the lane: this nonce is no longer in a block. */
+/** Sent by the lane: this nonce is no longer in a block. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

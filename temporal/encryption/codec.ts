@@ -14,16 +14,16 @@ const tagBytes = 16
 /** Temporal's tools show such a payload as encrypted. */
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/** A schedule appends the time to its action's id, and encrypts without it. Only audits have schedules. */
+/** A schedule appends the time to its workflows' ids, but encrypts before that. Only audits have schedules. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 // CommonJS: tsx runs these sources as ES modules, so Node does not find its names.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
-/** Moves messages and stack traces into a payload, which the codec encrypts. Readers need no such converter. */
+/** Moves messages and stack traces into a payload, which the codec encrypts. Readers can use any converter. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
-/** Printing it shows nothing: Node holds the key outside JavaScript. */
+/** Printing the object does not show the key: Node holds it outside JavaScript. */
 interface PayloadKey {
   readonly id: string
   readonly key: KeyObject
@@ -34,7 +34,7 @@ export interface EncryptionCodec extends PayloadCodec {
 }
 
 /**
- * Encrypts with the first key, decrypts with the key that the payload names. Bound to key, encoding and workflow id, a
+ * Encrypts with the first key, decrypts with the key that the payload names. Binds to key, encoding and workflow id: a
  * ciphertext opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
  * ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
  */
@@ -69,7 +69,7 @@ function encrypt({ id, key }: PayloadKey, payload: Payload, workflow: string | u
 function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workflow: string | undefined): Payload {
   const id = textOf(payload, names.key) ?? ''
   const own = textOf(payload, names.workflow)
-  // Anyone who reaches Temporal may have written the metadata.
+  // Anyone with access to Temporal may have written the metadata.
   const facts = { key: id.slice(0, 64), workflow }
   const known = keys.get(id)
   if (!known) throw new RelayerError('ENCRYPTION_KEY_UNKNOWN', { facts })
@@ -79,7 +79,7 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   } catch {
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was altered', facts })
   }
-  // A reader without a workflow id, such as the codec server, reads all.
+  // A reader without a workflow id, such as the codec server, can read all payloads.
   if (own !== undefined && workflow !== undefined && own !== workflow)
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
   return PayloadMessage.decode(plain)
@@ -90,10 +90,10 @@ function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** The namespace is not bound: histories may be moved to another. */
+/** The namespace is not bound: histories may be moved to another namespace. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
-  // For audits only: with free suffixes a payload would open under any number of ids.
+  // Only for audits. If any id could have a suffix, a payload would open under many ids.
   return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
@@ -102,7 +102,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return value ? Buffer.from(value).toString('utf8') : undefined
 }
 
-/** IV, ciphertext and tag. `bound` is authenticated, not included. */
+/** IV, ciphertext and tag. `bound` is authenticated but not included. */
 function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })
@@ -110,7 +110,7 @@ function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Throws Error if the text, `bound` or the key differ. */
+/** Throws an Error if text, `bound` or key differ from those of `seal`. */
 function open(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): Buffer {
   if (sealed.length < ivBytes + tagBytes) throw new Error('too short')
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
@@ -134,9 +134,9 @@ function bytesOf({ id, source }: PayloadKeySource): Buffer {
     throw new RelayerError('ENCRYPTION_KEY', { detail: `it cannot be read (${reason})`, facts })
   }
   const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
-  // Buffer skips characters that are no base64.
+  // Buffer ignores characters that are not base64.
   const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
   if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
-  // Not shown: it may be a key with a typing error.
+  // The text is not shown: it may be a key with a typing error.
   throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

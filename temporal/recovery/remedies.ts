@@ -4,33 +4,33 @@ import { recordReversal, restartTransfer } from '../client/transfers/start-trans
 
 /** temporal.api.enums.v1.TimeoutType. */
 const scheduleToStart = 2
-/** WorkflowTaskFailedCause: the code does not do what the history says. */
+/** WorkflowTaskFailedCause: the code does not match the history. */
 const nonDeterministic = 24
 
-/** A transfer can start again: chains know its state. A reset keeps operators' orders, which no chain knows. */
+/** Transfers can start again: the chains know their state. A reset keeps operators' orders, which no chain knows. */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
-  /** A bug. No reset heals it. */
+  /** A bug, which no reset heals. */
   failing: { action: 'none', why: 'its task fails' },
 } as const
 
 export type Finding = keyof typeof remedies
 
-/** False: it has none. Throws as `restartTransfer`. */
+/** Applies the remedy. False: there is none. Throws as `restartTransfer`. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // First, so that no crash prevents it: receivers must be notified of the reversal.
+  // The record comes first, so that no crash prevents it: receivers must be notified of the reversal.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)
   return action !== 'none'
 }
 
-/** Diagnoses the last task. Undefined if it completed, or none ended. Equal failures are recorded once. */
+/** Diagnoses the last task. Undefined: it completed, or no task has ended. Equal failures are recorded once. */
 export function diagnoseTask(
   events: readonly HistoryEvent[],
 ): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {
@@ -39,14 +39,14 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // Any process may fetch a task that its sticky process did not.
+    // If its sticky process does not fetch a task, any other process may.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** Nothing happened since `quietSince`, ms since the epoch, and no timer runs. */
+/** Whether nothing happened since `quietSince`, ms since the epoch, and no timer runs. */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

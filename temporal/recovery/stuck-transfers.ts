@@ -7,12 +7,12 @@ import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 const atOnce = 20
 /** ms. A run active within this time may be between two tasks. */
 const betweenTasksMs = 20_000
-/** A process that stops or was paused leaves fewer behind. */
+/** Tries of a task without an answer. A process that stops or pauses leaves fewer. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
-/** Transfers that cannot go on: Temporal was set back, so a timer is lost or the cached run differs. */
+/** Transfers that cannot go on since Temporal was set back: a timer is lost, or the cached run differs. */
 export async function findStuckTransfers(
   client: TemporalClient,
   chain: ChainName,

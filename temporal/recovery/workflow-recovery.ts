@@ -7,13 +7,13 @@ import { ledgerWorkflows } from '../contracts/names.ts'
 import { poll } from '../../runtime/wait.ts'
 import { diagnoseTask, recover } from './remedies.ts'
 
-/** ms. A check is one visibility query, and one call per open workflow of the queue. */
+/** Time between checks, ms. A check makes one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/** ms. Two versions that share the queue might otherwise undo each other's resets. */
+/** No second reset within this time, ms: two versions that share the queue could undo each other's resets. */
 const restMs = 60_000
-/** The first try may have met a stopping process. */
+/** Tries of a task until it is stuck. A process that stops may have had the first. */
 const triesUntilStuck = 3
-/** Where nobody answered: a process may have been paused. */
+/** More tries are allowed if no process answered: one may have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 
@@ -26,13 +26,13 @@ export interface WorkflowRecoveryOptions {
   readonly tries?: number
 }
 
-/** Applies remedies to stuck workflows of the queue `ledger`. Any number of processes may do so. Never throws. */
+/** Applies remedies to stuck workflows of the queue `ledger`. Any number of processes may run it. Never throws. */
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(): Promise<void> } {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
   const stopping = new AbortController()
   const { signal } = stopping
-  // An alert on growth needs a first 0.
+  // An alert on growth needs an initial 0.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const check = async () => {
@@ -44,7 +44,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
     const events = await readHistory(client, run)
     const diagnosis = diagnoseTask(events)
-    // Undefined: completed by now.
+    // No diagnosis: the task has completed since.
     if (!diagnosis || (diagnosis.finding === 'unanswered' && taskTries < tries + moreUnanswered)) return
     const { finding, reason } = diagnosis
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return

@@ -12,7 +12,7 @@ import type { Outcome, TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Step 4, until a block or the end of the round. Undefined: go on at step 1. `resumed`: was broadcast before. */
+/** Step 4, until a block or the end of the round. Undefined: go on at step 1. `resumed`: broadcast earlier. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -42,7 +42,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         break
       }
       case 'no-slot':
-        // It holds a nonce after all.
+        // The intent holds a nonce after all.
         if (!(await lane.leave())) break
         await lane.freeIfEnding()
         return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
@@ -53,7 +53,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A nonce that it held is used up. Without one the intent stays.
+        // A held nonce is used up. Without a nonce the intent stays.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -72,7 +72,7 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** A nonce used by something else is not the transfer's fault: more of those are allowed. */
+/** If something else used the nonce, the transfer is not at fault: more of those rounds are allowed. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
@@ -85,7 +85,7 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
 
-/** A nonce that it held before was used without the effect. */
+/** A nonce that the intent held before was used without the effect. */
 async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number | undefined): Promise<undefined> {
   if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
   await lane.freeIfEnding()
@@ -97,7 +97,7 @@ function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused
   return turnAway(run, lane, { code, reason })
 }
 
-/** Another lane, or a wait at step 1. The ledger keeps a tombstone: the next try is a new round. */
+/** Step 1 then chooses another lane, or waits. The ledger keeps a tombstone, so the next try is a new round. */
 function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
@@ -108,7 +108,7 @@ function deliveryBy({ ready }: LaneIntent, { txHash, blockHeight, blockHash, gas
   return { by: laneAddress(ready.lane), ours: true, txHash, blockHeight, blockHash, gasPaid }
 }
 
-/** `cancelled`: to end. `unserved`: the lane cannot work. Both withdraw the intent. */
+/** `cancelled`: the transfer is to end. `unserved`: the lane cannot work. In both cases the intent is withdrawn. */
 type LaneIntentResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
@@ -121,7 +121,7 @@ export class LaneIntent {
   readonly #intentId: string
   #withdrawing = false
   #withdrawn = false
-  /** This run knows that no worker serves the lane, ms since the epoch. */
+  /** Since when this run knows that the lane cannot work, ms since the epoch. */
   #strandedSince: number | undefined
 
   constructor(run: TransferRun, ready: Ready) {
@@ -143,7 +143,7 @@ export class LaneIntent {
     }
   }
 
-  /** Once. For a held nonce the lane sends a no-op; the broadcast goes on until either is mined. */
+  /** Withdraws once. For a held nonce the lane sends a no-op. The broadcast goes on until either is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
@@ -170,12 +170,12 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True: it holds no nonce. The ledger keeps a tombstone, so the next try is a new round. */
+  /** True: the intent holds no nonce. The ledger keeps a tombstone, so the next try is a new round. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /** Before parking: waits until no nonce can be mined, those of an earlier ledger included. */
+  /** Before parking, waits until no nonce can be mined, including nonces of an earlier ledger. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`
@@ -198,7 +198,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /** Then on the lane's queue: a transaction may have been sent. */
+  /** If the local broadcast fails, uses the lane's queue as `requeued`: a transaction may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const result = await steps.broadcastLocally(this.#input('new'), this.#run.label)
@@ -213,14 +213,14 @@ export class LaneIntent {
     return steps.broadcast(this.#input(mode), this.#run.label)
   }
 
-  /** For each try: signals may have changed it. */
+  /** Built for each try: signals may have changed the priority. */
   #input(mode: BroadcastMode): BroadcastInput {
     const { transfer, deadline, signals, retriedAt, seenAt } = this.#run
     const { kind: _, local: __, ...priced } = this.ready
     return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, seenAt, mode }
   }
 
-  /** `status` absent: the step failed for good. */
+  /** @param status absent: the step failed for good */
   async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneIntentResult> {
     const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')

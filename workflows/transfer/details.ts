@@ -6,10 +6,10 @@ import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
 
-/** The Web UI passes the details on in a URL. */
+/** Few, since the Web UI passes the details on in a URL. */
 const linesShown = 20
 
-/** For the Web UI, in Markdown, newest first. @param nextTryAt ms since the epoch */
+/** Details for the Web UI, in Markdown, newest first. @param nextTryAt ms since the epoch */
 export function detailsOf(
   transfer: Transfer,
   progress: TransferProgress,
@@ -60,7 +60,7 @@ interface Joined extends TimelineEntry {
   readonly times: number
 }
 
-/** Joins repeated tries and waits. */
+/** Merges repeated tries and waits. */
 export function joined(timeline: readonly TimelineEntry[]): Joined[] {
   const events: Joined[] = []
   for (const entry of timeline) {

@@ -7,7 +7,7 @@ import { confirm, confirmEnd } from './steps.ts'
 import type { Outcome, TransferRun } from './transfer-run.ts'
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 
-/** Ends a cancelled transfer, parks an overdue one, unless the chain shows a delivery. */
+/** Ends a cancelled transfer or parks an overdue one, unless the chain shows a delivery. */
 export async function endUndelivered(run: TransferRun): Promise<Outcome | undefined> {
   const by = run.signals.cancelledBy
   if (by) return endOnceFree(run, { kind: 'cancelled', by })
@@ -21,12 +21,12 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
-/** Unless a nonce of an earlier round may deliver it. The step has asked the ledgers about earlier runs. */
+/** Ends the transfer, unless a nonce of an earlier round may deliver it. The step asked ledgers about earlier runs. */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/** Most nodes must show every nonce as final, and the effect nowhere. Undefined after a wait: try again. */
+/** Most nodes must show that every nonce is final and the effect is in no block. Undefined after a wait: try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
@@ -39,7 +39,7 @@ async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome 
   return undefined
 }
 
-/** Equal checks add no entry. */
+/** A check with the same result adds no entry to the timeline. */
 function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonce[]): void {
   const what = outcome.kind === 'cancelled' ? `cancelled by ${outcome.by.by}` : outcome.kind
   const reason = waitsForNonces(what, nonces)
@@ -48,7 +48,7 @@ function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonc
   run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })
 }
 
-/** Once an hour: someone may have delivered it. */
+/** Checks once an hour: someone else may have delivered it. */
 export async function watchWhileParked(run: TransferRun): Promise<Outcome | undefined> {
   const { code, reason } = run.progress
   if (await run.pause(waits.continueAsNewMs, `parked: ${code}: ${reason}. It waits for a person`)) return undefined
@@ -56,7 +56,7 @@ export async function watchWhileParked(run: TransferRun): Promise<Outcome | unde
   return result.kind === 'delivered' ? result : undefined
 }
 
-/** For a failure that no retry heals, as where the config lacks the bridge. */
+/** For a failure that no retry heals, such as a bridge missing in the config. */
 export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
   const { cancelledBy } = run.signals
@@ -84,7 +84,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // With one of two nodes down that may last, for every transfer of the chain.
+    // Backs off: with one of two nodes down, this may last, for every transfer of the chain.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

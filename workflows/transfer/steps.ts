@@ -15,7 +15,7 @@ const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
 const cancellationType = ActivityCancellationType.TRY_CANCEL
 
-/** A local activity costs no round trip to the server. If it fails, each step is durable. */
+/** Tries one local activity, which costs no round trip to the server. If it fails, runs three durable steps. */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
   const admission = await tryLocal(local.admit, input, `admit ${label}`)
   if (admission) return admission
@@ -27,40 +27,40 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   return durable.prepare.executeWithOptions(options('prepare'), [input])
 }
 
-/** On the lane's queue. A cancel abandons the task at once: the withdrawn intent gets no nonce. */
+/** On the lane's queue. A cancel abandons the task at once: a withdrawn intent gets no nonce. */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
   const summary = summaryText(`broadcast ${label} by ${input.lane}`)
   const options = { ...broadcastPolicy(), cancellationType, summary, taskQueue: laneQueue(input.lane) }
   return proxyActivities<contract.LaneSteps>(options).broadcast(input)
 }
 
-/** In the process of this workflow, tried once. */
+/** Runs in this workflow's process, once. */
 export function broadcastLocally(input: contract.BroadcastInput, label: string) {
   const summary = summaryText(`broadcast ${label} by ${input.lane}, locally`)
   return proxyActivities<contract.LocalBroadcastSteps>({ ...localBroadcastPolicy(), cancellationType, summary }).broadcastLocally(input)
 }
 
-/** Step 5, as a local activity first. */
+/** Step 5. Tries a local activity first. */
 export async function confirm(input: contract.ConfirmInput, label: string): Promise<contract.Confirmation> {
   const summary = summaryText(`confirm ${label}`)
   return (await tryLocal(local.confirm, input, summary)) ?? durable.confirm.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
-/** Before a transfer ends undelivered; a local activity first. */
+/** Call it before a transfer ends undelivered. Tries a local activity first. */
 export async function confirmEnd(input: contract.ConfirmEndInput, label: string): Promise<contract.EndConfirmation> {
   const summary = summaryText(`confirm the end of ${label}`)
   const options = { ...policies.keyless, summary }
   return (await tryLocal(local.confirmEnd, input, summary)) ?? durable.confirmEnd.executeWithOptions(options, [input])
 }
 
-/** Undefined if that cannot be read now. */
+/** Undefined: the status cannot be read now. */
 export function getLaneStatus(
   input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],
 ): Promise<contract.LaneStatusAnswer | undefined> {
   return tryLocal(local.getLaneStatus, input, `status of ${input.lane}`)
 }
 
-/** For the Web UI. */
+/** Summaries for the Web UI. */
 const withdrawals: Readonly<Record<contract.WithdrawInput['how'], string>> = {
   leave: 'take another lane, if no nonce is held of',
   cancel: 'withdraw; a no-op replaces the nonce of',
@@ -77,7 +77,7 @@ export function expedite(lane: LaneId, intentId: string): Promise<void> {
   return proxyActivities<contract.LaneSteps>(options).expedite({ lane, intentId })
 }
 
-/** Undefined if it fails. */
+/** Undefined: the step failed. */
 async function tryLocal<Input, Result>(
   step: { executeWithOptions(options: LocalActivityOptions, args: [Input]): Promise<Result> },
   input: Input,

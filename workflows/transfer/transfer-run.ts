@@ -22,7 +22,7 @@ interface StateFacts {
   readonly txHash?: string | undefined
 }
 
-/** The first entry stays; the oldest others are dropped. */
+/** Most entries. The first one stays; the oldest others are dropped. */
 const timelineLimit = 40
 
 /** The state that all steps of a transfer share. A round is one intent: one call on one lane, at most one nonce. */
@@ -31,12 +31,12 @@ export class TransferRun {
   readonly id = workflowInfo().workflowId
   readonly progress: TransferProgress
   readonly signals: UnacknowledgedSignals
-  /** ms since the epoch. Undefined: none, or lifted by an operator. */
+  /** ms since the epoch. Undefined: there is none, or an operator lifted it. */
   deadline: number | undefined
-  /** ms since the epoch, for metrics; by default when the run began. */
+  /** When the message was seen, ms since the epoch, for metrics. Default: when the run began. */
   readonly seenAt: number
   #outcome: Outcome | undefined
-  /** The last code that was logged for its wait. */
+  /** Code of the last wait that was logged. */
   #waitsFor: string | undefined
   readonly #startedAt = Date.now()
 
@@ -60,7 +60,7 @@ export class TransferRun {
     return intentIdOf(this.id, this.progress.round)
   }
 
-  /** For the summaries of its steps. */
+  /** Names the transfer in summaries of steps. */
   get label(): string {
     const { sourceChain, targetChain, sequence } = this.transfer
     return `${sourceChain} → ${targetChain} #${sequence}`
@@ -70,7 +70,7 @@ export class TransferRun {
     return this.deadline !== undefined && Date.now() >= this.deadline
   }
 
-  /** It ends or parks as soon as none of its nonces can be mined. */
+  /** Whether the transfer ends or parks as soon as none of its nonces can be mined. */
   get ending(): boolean {
     return this.signals.cancelledBy !== undefined || this.overdue
   }
@@ -79,13 +79,13 @@ export class TransferRun {
     return this.signals.woken || this.signals.cancelledBy !== undefined
   }
 
-  /** ms since the epoch. Undefined once it has waited or tried. */
+  /** When the run began, ms since the epoch. Undefined once the transfer has waited or been tried. */
   get freshSince(): number | undefined {
     const { round, waits: waited, timeline } = this.progress
     return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined
   }
 
-  /** ms since the epoch. */
+  /** Time of the last retry order, ms since the epoch. */
   get retriedAt(): number | undefined {
     return this.progress.orders?.findLast(({ kind }) => kind === 'retry')?.at
   }
@@ -102,7 +102,7 @@ export class TransferRun {
     return { id: this.id, transfer, state, ...facts, rounds, timeline, ...(transactions && { transactions }), ...(orders && { orders }) }
   }
 
-  /** Shows it in timeline, details, log and search attributes. */
+  /** Changes the state and shows it in timeline, details, log and search attributes. */
   enter(state: TransferState, note: string, facts: StateFacts = {}): void {
     const { progress } = this
     const before = progress.state
@@ -117,7 +117,7 @@ export class TransferRun {
     this.#writeAttributes(before, facts)
   }
 
-  /** Begins at step 1, or leaves `parked`. */
+  /** Enters `admitting` if the try begins at step 1 or the transfer leaves `parked`. */
   enterTry(): void {
     const { state, underway, round } = this.progress
     if (state === 'parked' || (state !== 'admitting' && !underway)) this.enter('admitting', `round ${round}`)
@@ -152,7 +152,7 @@ export class TransferRun {
     this.note('cancel', order)
   }
 
-  /** `onlyIfWaiting`: a gate has opened, and a parked transfer stays parked. */
+  /** @param onlyIfWaiting a gate has opened: a parked transfer stays parked */
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
@@ -184,7 +184,7 @@ export class TransferRun {
     if (transactions) this.progress.transactions = rollBackAttempts(transactions, round)
   }
 
-  /** Keeps the lane, with the highest nonce that the transfer held there. */
+  /** Moves the lane to `left`, with the highest nonce that the transfer held there. */
   stopFollowing(): void {
     const { underway, left = [], transactions, round } = this.progress
     this.progress.underway = undefined
@@ -202,7 +202,7 @@ export class TransferRun {
     this.progress.round += 1
   }
 
-  /** The run is old or its history is long. */
+  /** Whether to continue as new: the run is old or its history is long. */
   get isDue(): boolean {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
   }
@@ -210,7 +210,7 @@ export class TransferRun {
   /** Call it only while no activity runs. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A versioned worker keeps a transfer until here, so that no version lives for months.
+    // A transfer may change its worker version only here, so that no version lives for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -225,7 +225,7 @@ export class TransferRun {
   }
 
   /**
-   * Only states that people search for. The timeline has the others. Through the SDK's sink: no command, and nothing in
+   * Logs only states that people search for. The timeline has the others. The SDK's sink makes no command and is silent in
    * a replay. workers/telemetry adds the remedy.
    */
   #logState({ code, reason, txHash }: StateFacts): void {
@@ -238,7 +238,7 @@ export class TransferRun {
     else if (state === 'broadcasting' || state === 'parked') this.#waitsFor = undefined
   }
 
-  /** Each write costs a state transition: write changes only. */
+  /** Writes only changes: each write costs a state transition. */
   #writeAttributes(before: TransferState, { code, txHash }: StateFacts): void {
     const { state, lane } = this.progress
     const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
@@ -256,7 +256,7 @@ export class TransferRun {
     const summary = `deadline ${timeText(deadline)}: the transfer is parked if it is not delivered by then`
     try {
       while (Date.now() < deadline) await sleep(deadline - Date.now(), { summary })
-      // A parked transfer waits for an operator, whatever the deadline.
+      // A parked transfer waits for an operator even after the deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
       // The workflow was cancelled, which woke it already.

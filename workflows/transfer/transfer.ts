@@ -30,7 +30,7 @@ async function tryUntilDone(run: TransferRun): Promise<contract.TransferStatus> 
   }
 }
 
-/** Undefined: no outcome yet. The next try goes on from `run.progress`. */
+/** Undefined: no outcome yet. The next try continues from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
@@ -55,7 +55,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   return undefined
 }
 
-/** People type signals too: a missing field must not fail the task. */
+/** Signals may be typed by hand: a missing field must not fail the task. */
 function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(contract.statusQuery, () => run.status())

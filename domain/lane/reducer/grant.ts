@@ -9,7 +9,7 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** Answers with the nonce of the intent, or grants one. @param fromEarlierRun grants nothing new, see `distrusted` */
+/** Answers with the nonce of the intent, or grants one. @param fromEarlierRun true: grants nothing new */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
@@ -60,7 +60,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   return { state, answer: { kind: 'refused', why: 'withdrawn', detail, later: later.owner.intentId } }
 }
 
-/** All reasons but funds. */
+/** Every reason to refuse a grant except missing funds. */
 function refusalOf(
   state: LaneState,
   open: readonly Entry[],
@@ -98,10 +98,10 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** Most tombstones: a closing lane turns away hundreds, and a zombie asks within its activity's time-outs. */
+/** Most tombstones. A closing lane turns away hundreds of intents. A zombie asks within its activity's time-outs. */
 const tombstoneLimit = 1_024
 
-/** A lane with a nonce and no report for this time, ms, has no process. Live ones report every few seconds. */
+/** A lane with nonces but no report for this time, ms, has no process. Live processes report every few seconds. */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -130,7 +130,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** An entry without its owner. Its call may still win against the no-op, so its value still counts. */
+/** Removes the owner of an entry. The call may still be mined instead of the no-op, so its value still counts. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,

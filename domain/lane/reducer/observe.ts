@@ -6,10 +6,10 @@ import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
 /** Most nonces that get an entry at once, so that a false answer of a node cannot blow up the ledger. */
 const coveredLimit = 1_000
-/** For this time, ms, a lower height counts as that of a lagging node. Longer than any process is silent. */
+/** For this time, ms, a lower height is ascribed to a lagging node. Processes are never silent for longer. */
 const leadMs = 60_000
 
-/** Applies an observation. Once synced, [latest, next) has entries (the lowest 1,000), so that none blocks others. */
+/** Applies an observation. Once synced, the lowest 1,000 in [latest, next) have entries, so that none blocks others. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   // The observation is of another chain.
@@ -19,15 +19,15 @@ export function observe(state: LaneState, observation: Observation, now: number)
     const entries = claimed(state.entries, observation, known.latest)
     // Attempts may have been added since the balance was reported.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
-    // Nobody reported that height or a higher one for long: a node was wrong, or the chain has gone back.
+    // Nobody reported the known height or a higher one for long: a node was wrong, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
-  // A lower finality means a lagging node, unless most nodes say so.
+  // A lower finality comes from a lagging node, unless most nodes report it.
   const finalized = observation.undone ? observation.finalized : Math.max(observation.finalized, known?.finalized ?? 0)
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
   const { fillAfterBlocks } = state.config
   const observed = remembered(known, seen, fillAfterBlocks, now)
-  // A trusted count with the pool: its transactions count as handed out, even if the ledger was reset and forgot them.
+  // `pending` includes the pool. Its transactions count as handed out, even if the ledger was reset and forgot them.
   const synced = state.synced || seen.pending !== undefined
   const handedOut = seen.pending === undefined ? state.next : Math.max(state.next, seen.latest, seen.pending)
   const next = synced ? Math.max(handedOut, seen.latest) : handedOut
@@ -56,7 +56,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a gap of half of `fillAfterBlocks` all nonces get their time again: their processes could not claim them. */
+/** After a gap of half of `fillAfterBlocks`, the idle time of all nonces restarts: processes could not claim them. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -76,7 +76,7 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
   }
 }
 
-/** No block above this height exists. All counts by height restart here. */
+/** Lowers every height in the state to `height`: the chain has no block above it. */
 function lowered(state: LaneState, observed: Remembered, height: number): LaneState {
   const entries = Object.entries(state.entries).map(([nonce, entry]): [string, Entry] => {
     return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
@@ -84,7 +84,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
-/** Gives unmined nonces without an entry to the lane: an earlier ledger's, external, or rolled back. */
+/** Adds entries without an owner for unmined nonces that lack one: of an earlier ledger, external, or rolled back. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -93,7 +93,7 @@ export function covered(entries: LaneState['entries'], next: number, { latest, h
   return result
 }
 
-/** @param latest nonces below it are in blocks, where no process has to drive them */
+/** @param latest nonces below it are in blocks and need no process */
 function claimed(entries: LaneState['entries'], seen: Observation, latest: number): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (const nonce of seen.claims) {
@@ -106,9 +106,9 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
 /** The lowest unmined nonce is an orphan if no process claimed it for `fillAfterBlocks`. */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
-  // Only a rollback needs the heights of an entry in a block, and equal entries pack well.
+  // Only a rollback needs the heights of an entry in a block. Without heights, entries pack better.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
-  // The time of a nonce that fell out of its block begins again, so that the lane does not fill it at once.
+  // The idle time of a nonce that fell out of its block restarts, so that the lane does not fill it at once.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
   const idle = seen.height - Math.max(sinceBlock, claimedBlock, seen.since)
   const isLost = nonce === seen.latest && owner && !fill && idle >= fillAfterBlocks
@@ -133,15 +133,15 @@ function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Joins adjacent ranges, so that a key in use elsewhere makes one range. The range counts as new. */
+/** Joins adjacent ranges, so that a key in use elsewhere makes one range. The joined range counts as new. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
 }
 
 /**
- * Repairs a reset or restored ledger, which would grant again the nonces that a process knows.
- * Ignored once the chain shows less than was final: it is another chain.
+ * Repairs a reset or restored ledger, which would otherwise grant nonces again that processes already have.
+ * Does nothing if the chain's nonce is below one that was final: it is another chain.
  * @param now ms since the epoch by the ledger's clock
  * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
  */
@@ -150,7 +150,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // A replay with as many grants but fewer nonces out: some were returned after the process's last answer.
+  // With equal grants, `next` may be below `known.next`: nonces were returned since. Only a reset puts it above.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -164,7 +164,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/** Stops grants after a reset, which applies requests in another sequence, until it is known which nonces are out. */
+/** Stops grants until it is known which nonces are out: a reset applies requests in another sequence. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }

@@ -9,7 +9,7 @@ type Fill = Extract<LaneRequest, { kind: 'fill' }>
 /** Applies an order and records it. Orders are idempotent. @param now ms since the epoch by the ledger's clock */
 export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
   const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
-  // Reports of processes are no orders.
+  // Reports of processes are not orders.
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
   const record = { kind: order.kind, ...orderOf(order, 'update'), at: now, ...orderFacts(factsOf(order)) }
   return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, record) } }
@@ -45,7 +45,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
-      // People type signals: `"8"`, null or -1 would open the window for good or shut it.
+      // Signals may be typed by hand: `"8"`, null or -1 would open the window for good or shut it.
       if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return done({ ...state, config: { ...state.config, window: order.window } })
     case 'resync':
@@ -72,7 +72,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
   }
 }
 
-/** Portage's own pause must not replace an operator's, since Portage ends its own. */
+/** Portage's own pause must not replace an operator's, since Portage would then end it. */
 function pause(state: LaneState, { kind, reason }: PauseReason, by: string): LaneState {
   return kind !== 'operator' && state.paused?.kind === 'operator' ? state : { ...state, paused: { kind, reason, by } }
 }
@@ -102,7 +102,7 @@ function configure(state: LaneState, given: LaneConfig): LaneState {
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Only for the ledger's own final block: a process with an old view must not halt a lane after its reset. */
+/** Accepts only the ledger's own final block: a process with an old view must not halt a lane after its reset. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

@@ -51,7 +51,7 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // No calls for a nonce to be filled: Portage must not outbid its own no-op. No no-op for others: the order is old.
+  // A nonce to be filled gets no call, which would outbid its no-op. Any other gets no no-op: the fill order is old.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

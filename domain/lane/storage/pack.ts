@@ -1,9 +1,9 @@
 import type { Attempt, Entry, PackedEntries } from '../lane.ts'
 
-/** `{start}:{number}:{16 hex digits}/{round}`: ids of transfers and operator transactions. */
+/** `{start}:{number}:{16 hex digits}/{round}`: intent ids of transfers and operator transactions. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
 const usualHash = /^0x[0-9a-f]{64}$/
-/** CoalescingUpdates.nextId */
+/** Request ids made by `CoalescingUpdates.nextId`. */
 const usualRequest = /^([0-9a-f]{8})-(0|[1-9][0-9]{0,14})$/
 const [digestDigits, hashDigits] = [16, 64]
 const hashLength = packedLength(hashDigits)
@@ -24,7 +24,7 @@ interface Parts {
   /** From a usual request id: its process, and its number. */
   readonly process?: string
   readonly request?: string
-  /** JSON. Empty: nothing. */
+  /** JSON of all other fields. Empty: none. */
   readonly rest: string
 }
 
@@ -91,7 +91,7 @@ function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
 }
 
-/** `*` precedes the request of an entry that may have been sent. The previous entry's process is left out. */
+/** `*` precedes the request of an entry that may have been sent. A process equal to the previous entry's is omitted. */
 function requestText({ maybeSent, process, request }: Parts, before: Parts | undefined, to: Dictionary): string {
   const sent = maybeSent ? '*' : ''
   if (process === undefined || request === undefined) return sent
@@ -168,18 +168,18 @@ export function mayOwn({ words, text }: PackedEntries, intentId: string): boolea
   return text.includes(packedHex(digest)) && words.includes(start)
 }
 
-/** Frequent strings behind references of one to four capital letters. Strings that occur once are inline. */
+/** Frequent strings, referred to by one to four capital letters. Strings that occur once are inline. */
 export interface Dictionary {
   readonly words: readonly string[]
   reference(word: string): string
-  /** A decimal number in few characters, or a reference. For any other string a reference. */
+  /** Writes a decimal number in few characters or as a reference. Any other string becomes a reference. */
   number(text: string): string
 }
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 
-/** Counts strings for a dictionary: first `word` and `number` for all, then `dictionary`. */
+/** Counts strings for a dictionary. Call `word` or `number` for every string, then `dictionary`. */
 export class UnfinishedDictionary {
   readonly #counts = new Map<string, number>()
   readonly #isInline = (word: string): boolean => canonicalDecimal.test(word) && this.#counts.get(word) === 1
@@ -205,7 +205,7 @@ export class UnfinishedDictionary {
   }
 }
 
-/** The string that `Dictionary.number` or `reference` has written. */
+/** The string behind a token of `Dictionary.number` or `reference`. */
 export function lookUp(words: readonly string[], token: string): string {
   if (!/^[A-Z]/.test(token)) return String(digits36(token))
   let index = 0

@@ -3,15 +3,15 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** Far finality leaves thousands of entries in blocks, in packed pages. Requests and rollbacks open them. */
+/** Slow finality leaves thousands of entries in blocks. Pages hold them packed; requests and rollbacks open pages. */
 export interface PageSizes {
   readonly page: number
-  /** The newest entries in blocks that stay unpacked. */
+  /** Number of the newest entries in blocks that stay unpacked. */
   readonly loose: number
 }
 
 const sizes: PageSizes = { page: 250, loose: 250 }
-/** This many entries are carried unpacked, for people to read. */
+/** Up to this many entries are carried unpacked, for people to read. */
 const readable = 128
 /** Opens pages this far above the account's nonce. A run may have 2,000 signals (limit.numPendingSignals.error). */
 const openAhead = 1_000
@@ -71,7 +71,7 @@ export function openUnmined(state: LaneState): LaneState {
   return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
 }
 
-/** Opens the pages whose nonces are in no block any more. `fell`: the range of those nonces. */
+/** Opens the pages whose nonces are no longer in a block. `fell`: the range of those nonces. */
 export function openFallen(state: LaneState, latest: number): { state: LaneState; fell: readonly [from: number, below: number] } {
   const fallen = (state.pages ?? []).filter((page) => page.inBlock && reaches(page, latest))
   const open = opened(state, (page) => reaches(page, latest))

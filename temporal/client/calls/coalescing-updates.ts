@@ -10,11 +10,11 @@ export interface CoalescingOptions<Request, Update, Response> {
   fits(requests: readonly Request[]): boolean
   /** Builds the update of these requests, once for all tries. */
   build(requests: readonly Request[]): Update
-  /** After an error it is sent again with the same id, unless the workflow refused it as malformed. */
+  /** Sends an update. After an error it is called again with the same id, unless the update was malformed. */
   send(update: Update, updateId: string): Promise<Response>
   /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void
-  /** Code of the requests that are unanswered at `close`. */
+  /** Error code for requests that are unanswered at `close`. */
   readonly unreachable: ErrorCode
   readonly facts: Facts
   /** Least time between an update with these requests and the next, ms. A full update does not wait. */
@@ -32,7 +32,7 @@ interface Asked<Request, Response> {
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
-/** Sends the updates of one process to one workflow, one at a time, each until the workflow answers or `close`. */
+/** Sends updates of one process to one workflow, one at a time. Repeats each until the workflow answers, or `close`. */
 export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Update, Response>
   readonly #process = randomBytes(4).toString('hex')
@@ -60,7 +60,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined if stale right before the update. Throws `unreachable` after `close`, INTERNAL if it is malformed. */
+  /** Undefined: stale right before sending. Throws `unreachable` after `close`, INTERNAL for malformed requests. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -134,7 +134,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return taken
   }
 
-  /** Every try has the same update id, which the server applies once per run. */
+  /** All tries have the same update id. The server applies an id once per run. */
   async #deliver(update: Update): Promise<Response | RelayerError> {
     const { send, facts, logger } = this.#options
     const updateId = this.nextId()
@@ -148,7 +148,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A full run is normal.
+        // A refusal by a full run is normal.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })

@@ -11,20 +11,20 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { startUnlessTaken } from './workflow-calls.ts'
 
-/** `first`: do the work, then call `answer` once. */
+/** `first`: this request is the first. Do the work, then call `answer` once. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
-/** Longest work on a request, ms. The API gives up guardian APIs sooner. */
+/** Longest work on a request, ms. The API's limit for guardian APIs is shorter. */
 const workMs = 90_000
-/** The server ends the workflow even without a worker, so no key is taken for good. */
+/** The server ends the workflow even without a worker, so that no key stays taken for ever. */
 const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
 /**
- * Takes a key for all processes. `key`: sender, route and key. `request`: everything that the answer depends on. Throws
+ * Claims a key across all processes. `key`: sender, route and key. `request`: all that the answer depends on. Throws
  * IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE.
  */
 export async function claimKey(
@@ -41,7 +41,7 @@ export async function claimKey(
   if (memo?.[requestMark] !== mark) throw new RelayerError('IDEMPOTENCY_KEY_REUSED')
   const kept = await within(client, waitMs, () => handle.result() as Promise<KeptAnswer>).catch(() => undefined)
   if (kept?.kind === 'answered') return kept
-  // Free again, unless another request was faster or the first one goes on.
+  // The first request ended without an answer, so the key is free, unless another request takes it first.
   const { status } = await describe()
   if (status.name !== 'RUNNING' && (await start(client, id, mark, 'ALLOW_DUPLICATE'))) return first(client, id)
   throw new RelayerError('IDEMPOTENCY_KEY_BUSY')

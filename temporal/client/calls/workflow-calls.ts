@@ -9,7 +9,7 @@ import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isAlreadyStarted, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
 
-/** Trims an order, redacts its reason. Throws INPUT_INVALID if name or reason is missing or too long. */
+/** Trims an order and redacts its reason. Throws INPUT_INVALID if name or reason is missing or too long. */
 export function checkedOrder({ by, reason }: Order): Order {
   return { by: checked('by', by), reason: redactText(checked('reason', reason)) }
 }
@@ -22,7 +22,7 @@ function checked(field: keyof Order, text: string): string {
   return trimmed
 }
 
-/** On the queue `ledger`, if the options name no other. False: the id is taken. */
+/** Starts a workflow, by default on the queue `ledger`. False: the id is taken. */
 export async function startUnlessTaken(
   { workflow }: TemporalClient,
   type: string,
@@ -38,7 +38,7 @@ export async function startUnlessTaken(
   }
 }
 
-/** If no worker can replay it, a signal makes its task fail, for recovery to find. Throws as the query. */
+/** If no worker can replay the workflow, signals it: its task fails, and recovery finds it. Throws as the query. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
@@ -50,7 +50,7 @@ export async function queryOrWake<Result>(client: TemporalClient, workflowId: st
   }
 }
 
-/** One pending task is enough for all processes. */
+/** Sends no signal if a task is pending already. */
 async function wake(handle: WorkflowHandle): Promise<void> {
   const { status, raw } = await handle.describe()
   if (status.name === 'RUNNING' && !raw.pendingWorkflowTask) await handle.signal('wake')
@@ -59,7 +59,7 @@ async function wake(handle: WorkflowHandle): Promise<void> {
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Absent: the workflow must be there. */
+  /** Input for a start. Absent: the workflow must exist. */
   readonly begin?: (() => unknown) | undefined
   /** For the Web UI. */
   readonly summary: string
@@ -67,7 +67,7 @@ interface UpdateTarget {
 }
 
 export const orderTimeoutMs = 10_000
-/** Wait for the next run after a full one, ms. */
+/** Wait for the next run if a run is full, ms. */
 const betweenRunsMs = 100
 
 /** Sends an update; starts the workflow if needed. A repeated update id is applied once. Throws the client's errors. */
@@ -94,7 +94,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Repeats an operator's update while the run is full. Throws INPUT_INVALID if malformed, and as `fromTemporal`. */
+/** Repeats an operator's update while the run is full. Throws INPUT_INVALID (malformed), errors of `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

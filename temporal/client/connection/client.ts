@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream.ts'
 
-/** Client of one namespace. Only `temporal/client` calls the SDK. Functions without named codes throw its errors. */
+/** Client of one namespace. Only `temporal/client` calls the SDK. Functions without named codes throw SDK errors. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
 /** Ends all calls of `work` with an error after `timeoutMs`. Without a limit they wait for an answer. */
@@ -10,7 +10,7 @@ export function within<Result>(client: TemporalClient, timeoutMs: number, work: 
 }
 
 interface Paging {
-  /** Deadline of each page, ms. Absent: that of the caller. */
+  /** Time limit of each page, ms. Absent: the caller's limit. */
   readonly pageTimeoutMs?: number
   readonly pageSize?: number
 }

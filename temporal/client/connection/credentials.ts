@@ -11,7 +11,7 @@ export interface TemporalCredentials {
   readonly apiKey?: string
 }
 
-/** Throws TEMPORAL_CREDENTIALS: a file is unreadable, no PEM or expired, or key and certificate do not match. */
+/** Throws TEMPORAL_CREDENTIALS: a file is unreadable, not PEM or expired, or key and certificate do not match. */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }
@@ -34,7 +34,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   }
 }
 
-/** ms since the epoch. Undefined: it has no expiry, or is no JWT. */
+/** ms since the epoch. Undefined: the key has no expiry, or is not a JWT. */
 export function apiKeyExpiry(apiKey: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown } | null
@@ -61,7 +61,7 @@ function readPair(certificate: CredentialSource | undefined, key: CredentialSour
   try {
     privateKey = createPrivateKey(keyText)
   } catch {
-    // The cause may quote the key.
+    // The caught error may quote the key.
     throw unusable('our private key is not an unencrypted PEM private key', key)
   }
   if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key is not that of our certificate', key)

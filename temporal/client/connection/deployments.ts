@@ -7,7 +7,7 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/** `inactive`: gets nothing. `ramping`: a part of the new work. `draining`: only transfers that began with it. */
+/** `inactive`: gets no work. `ramping`: a share of new work. `draining`: only transfers that began on the version. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
@@ -18,7 +18,7 @@ const answerMs = 10_000
 /** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
 
-/** No versions: no worker has polled yet. Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`. */
+/** No versions: no worker has polled yet. Throws TEMPORAL_UNAVAILABLE and errors of `fromTemporal`. */
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
@@ -36,7 +36,7 @@ export async function describeDeployment(client: TemporalClient, deploymentName:
   }))
   return {
     deploymentName,
-    /** Undefined: workers without a version get new work. */
+    /** Build id of the current version. Undefined: workers without a version get new work. */
     current: currentDeploymentVersion?.buildId || undefined,
     ramping: buildId ? { buildId, percent: rampingVersionPercentage ?? 0 } : undefined,
     /** Newest first. */
@@ -51,20 +51,20 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
     const { workerDeploymentVersionInfo } = await within(client, answerMs, ask)
     return statuses[workerDeploymentVersionInfo?.status ?? 0] ?? 'unknown'
   } catch (error) {
-    // The server makes a version when its first worker polls.
+    // The server creates a version when its first worker polls.
     if (isMissing(error)) return 'unknown'
     throw error
   }
 }
 
 interface Promotion extends DeploymentVersion {
-  /** Undefined: all new work, and open work moves at its next task. */
+  /** Share of new work. Undefined: all new work, and open work moves at its next task. */
   readonly percent?: number | undefined
   readonly ignoreMissingQueues?: boolean | undefined
   readonly by: string
 }
 
-/** Gives a version new work. Safe to repeat. Throws INPUT_INVALID if the server refuses, and as `fromTemporal`. */
+/** Gives a version new work. Safe to repeat. Throws INPUT_INVALID if refused, and errors of `fromTemporal`. */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent: percentage, ignoreMissingQueues: ignoreMissingTaskQueues = false, by: identity } = promotion
   const { options, workflowService } = client

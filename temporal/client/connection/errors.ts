@@ -40,12 +40,12 @@ export function refusalCode(error: unknown): ErrorCode | undefined {
   return refusals.get(grpcCode(error) ?? 0)
 }
 
-/** No workflow with this id takes signals: it was never started, has ended, or Temporal was wiped. */
+/** Whether no workflow with this id takes signals: none was started, it has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }
 
-/** False where only the worker does not answer. */
+/** Whether the server failed. False if only the worker does not answer. */
 export function isUnavailable(error: unknown): boolean {
   const code = grpcCode(error)
   return code !== undefined && !withoutWorkerCodes.includes(code)
@@ -55,7 +55,7 @@ export function isAlreadyStarted(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError
 }
 
-/** The worker cannot replay the workflow, or the workflow has ended. */
+/** Whether the worker cannot replay the workflow, or the workflow has ended. */
 export function isQueryRefused(error: unknown): boolean {
   return error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError
 }
@@ -64,7 +64,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** For calls whose `not found` may mean a workflow: the text of the error decides. */
+/** For calls whose `not found` may concern a workflow. The text of the error decides. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
@@ -80,18 +80,18 @@ export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** Every call fails. False: another workflow may answer. */
+/** Whether calls about every workflow would fail. False: another workflow may answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable
 }
 
-/** False: a history or a worker's answer is unreadable. */
+/** Whether the error comes from the server. False: a history or a worker's answer is unreadable. */
 export function isOfServer(error: unknown): boolean {
   return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
-/** `malformed`: a repetition is refused too. `full`: the next run takes it. Undefined: not a refused update. */
+/** `malformed`: refused at every try. `full`: the next run accepts the update. Undefined: not a refused update. */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined
@@ -99,21 +99,21 @@ export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; det
   return cause.type === runIsFull ? { kind: 'full', detail: cause.message } : undefined
 }
 
-/** Redacted, without the SDK's additions. */
+/** The server's text, redacted, without the SDK's additions. */
 export function detailOf(error: unknown): string {
   const cause = serverWord(error)
   return redactText(isGrpcServiceError(cause) ? cause.details || cause.message : error instanceof Error ? error.message : String(error))
 }
 
-/** `gone`: no workflow. `unserved`: no worker. */
+/** Codes for a missing workflow (`gone`) and for a missing worker (`unserved`). */
 export interface TemporalErrorCodes {
   readonly gone?: ErrorCode
   readonly unserved?: ErrorCode
 }
 
 /**
- * To a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE (also for a missing worker without `unserved`). Returns other errors as they are.
+ * Returns a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
+ * TEMPORAL_UNAVAILABLE (also for a missing worker without `unserved`). Returns other errors unchanged.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error

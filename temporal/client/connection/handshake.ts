@@ -13,7 +13,7 @@ const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), 
 const settingsFrame = 4
 
 /**
- * The SDK does not report why a connection failed. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
+ * Finds why a connection fails: the SDK does not report it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
  * TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
@@ -27,7 +27,7 @@ export async function checkHandshake(
     stage.handshakeDone = true
     socket.write(preface)
   })
-  // An idle time-out never ends on a server that drips bytes.
+  // An idle time-out would never fire on a server that drips bytes.
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
   try {
@@ -49,7 +49,7 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return connectTcp(at)
   const { serverName, ca, pair } = tls
-  // Only a name is sent (RFC 6066). An address is checked all the same.
+  // SNI sends only names (RFC 6066). An IP address is not sent, but is still checked.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
 }

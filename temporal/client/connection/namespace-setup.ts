@@ -8,12 +8,12 @@ import { openConnection } from './probe.ts'
 export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 
 interface SearchAttributes {
-  /** By this set-up. */
+  /** Created by this set-up. */
   readonly made: readonly string[]
   readonly present: readonly string[]
-  /** Not of type Keyword, which breaks queries. A server cannot change a type. */
+  /** Their type is not Keyword, which breaks queries. A server cannot change a type. */
   readonly wrongType: readonly string[]
-  /** Missing, and the server refuses the call: Temporal Cloud, or an API key without the role admin. */
+  /** Missing, and the server refuses to add them: Temporal Cloud, or an API key without the role admin. */
   readonly refused: readonly string[]
 }
 
@@ -21,11 +21,11 @@ interface SearchAttributes {
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
-/** For the server to know new names, ms. Its cache of namespaces is up to 10 s old. */
+/** Time for the server to know new names, ms. Its cache of namespaces is up to 10 s old. */
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Resolves once the server knows all. Throws as `openConnection`, TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE. */
+/** Resolves once the server knows all names. Throws as `openConnection`, TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)
@@ -45,7 +45,7 @@ export async function setUpNamespace(target: TemporalAccess, { retentionHours }:
   }
 }
 
-/** Its methods throw the server's errors. */
+/** Methods throw the server's errors. */
 export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
 
 /** Throws as `openConnection`. */
@@ -66,7 +66,7 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
   }
 }
 
-/** For closed workflows. */
+/** Retention of closed workflows, hours. */
 export async function readRetentionHours({ workflowService }: Pick<Connection, 'workflowService'>, namespace: string): Promise<number> {
   const { config } = await workflowService.describeNamespace({ namespace })
   return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / hour
@@ -76,13 +76,13 @@ function unlessMissing(error: unknown): undefined {
   if (!isNamespaceMissing(error)) throw error
 }
 
-/** Numbers of Temporal's API, by name. */
+/** Type of each search attribute by name, as a number of Temporal's API. */
 async function attributeTypes({ operatorService }: Connection, namespace: string): Promise<Readonly<Record<string, number>>> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
   return { ...customAttributes }
 }
 
-/** False: it was there. */
+/** False: the namespace exists already. */
 async function makeNamespace({ workflowService }: Connection, namespace: string, retentionHours: number): Promise<boolean> {
   if (await workflowService.describeNamespace({ namespace }).catch(unlessMissing)) return false
   // A number works here. The generated type is a Long.
@@ -102,7 +102,7 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
   const added = { namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) }
   const answer = await whenKnown(() => connection.operatorService.addSearchAttributes(added), deadline).catch(ifRefused(undefined))
   if (!answer) return { made: [], present, wrongType, refused: missing }
-  // A workflow that starts right after this needs them.
+  // A workflow may start right after this and needs the attributes.
   const known = async () => {
     const now = await listed()
     return missing.every((name) => now?.[name] === keyword)
@@ -111,7 +111,7 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
   return { made: missing, present, wrongType, refused: [] }
 }
 
-/** The server's cache of namespaces may lack the new one. */
+/** Retries while the server's cache of namespaces lacks the new one. */
 async function whenKnown<Answer>(call: () => Promise<Answer>, deadline: number): Promise<Answer> {
   for (;;) {
     try {

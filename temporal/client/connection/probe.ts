@@ -10,21 +10,21 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
 type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
-/** For each step, ms. */
+/** Time limit of each step, ms. */
 const answerTimeoutMs = 5_000
-/** No workflow has this id: a signal to it only shows whether writing is permitted. */
+/** No workflow has this id. A signal to it only shows whether writing is permitted. */
 const noWorkflow = 'portage-permission-check'
 /** gRPC's CANCELLED, which is not retried. */
 const cancelled = 1
 
 interface ConnectOptions {
   readonly stopping?: AbortSignal | undefined
-  /** Of each step. */
+  /** Limit of each step, ms. */
   readonly timeoutMs?: number
 }
 
 /**
- * The caller closes it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
+ * The caller closes the connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
  * TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All are retriable.
  */
 export async function openConnection(
@@ -34,7 +34,7 @@ export async function openConnection(
   const { address, namespace } = target
   const facts = { address, namespace }
   const credentials = readCredentials(target)
-  // gRPC alone would not report the reason.
+  // gRPC alone would not report why a connection fails.
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
   try {
     return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
@@ -52,7 +52,7 @@ export async function probeTemporal(
     stopping,
     timeoutMs = answerTimeoutMs,
     writes = false,
-  }: ConnectOptions & { /** Workers and orders need it. */ readonly writes?: boolean } = {},
+  }: ConnectOptions & { /** Also check permission to write, for workers and orders. */ readonly writes?: boolean } = {},
 ): Promise<void> {
   const { address, namespace } = target
   const connection = await openConnection(target, { stopping, timeoutMs })
@@ -85,7 +85,7 @@ function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError 
   return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
-/** As precise as a handshake can make it. */
+/** The error, made more precise by another handshake. */
 async function connectionError(
   target: TemporalAccess,
   credentials: TemporalCredentials,
@@ -106,7 +106,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** The SDK retries by a timer. On a closed connection that would end the process, so the retry is cancelled. */
+/** The SDK retries by a timer. On a closed connection a retry would end the process, so it is cancelled. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

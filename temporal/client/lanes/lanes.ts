@@ -14,7 +14,7 @@ import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 
-/** Only this function starts a ledger, with `start`. `isGone`: there is none, and no `start`. Else: try again. */
+/** Only this function starts a ledger, from `start`. Without both, throws an error of `isGone`. Other errors: retry. */
 export function applyToLane(
   client: TemporalClient,
   lane: LaneId,
@@ -30,17 +30,17 @@ export function applyToLane(
   })
 }
 
-/** Costs no history. */
+/** A query, which adds nothing to the history. */
 export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return unpaged(await queryPagedLane(client, lane))
 }
 
-/** With entries in pages, for callers that need no single entry. */
+/** Leaves entries in packed pages, for callers that need no single entry. */
 export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** For people, within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** For people: answers within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
@@ -72,7 +72,7 @@ export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: La
   await handle.signal(mode, { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
 }
 
-/** Updates, which have an answer. */
+/** Orders sent as updates, which have an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
 /** Throws INPUT_INVALID with the ledger's reason, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
@@ -96,7 +96,7 @@ export interface LaneWorkflow<Status> {
   readonly status: Status | undefined
 }
 
-/** Running ones and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/** All running workflows and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,

@@ -8,7 +8,7 @@ import { queryBatch } from '../transfers/batches.ts'
 import type { TransferFilter } from '../transfers/transfer-list.ts'
 import { readLane } from './lanes.ts'
 
-/** Owners of the lowest nonces that are queried for hashes. */
+/** Most owners that are queried for hashes, from the lowest nonce on. */
 const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
@@ -16,7 +16,7 @@ const batchTimeoutMs = 5_000
 /** Operator transactions and batches keep only the transaction in a block. */
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Newest hash of each nonce, from its owner: the ledger keeps none. A fresh one may be missing. Never throws. */
+/** Newest hash of each nonce. Owners have hashes, the ledger does not. A recent one may be missing. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -32,7 +32,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** `minedHash` is for nonces that the ledger lacks. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** `minedHash` serves nonces that the ledger lacks. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

@@ -23,13 +23,13 @@ const queryMs = 5_000
 
 export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
 
-/** Newest first: all that run, and `closed` ended ones. Throws TEMPORAL_UNAVAILABLE. */
+/** All running transactions and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
   const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Completes an id from its end. Throws INPUT_INVALID (none, or several), TEMPORAL_UNAVAILABLE. */
+/** Completes the beginning of an id's last part. Throws INPUT_INVALID (none or several match), TEMPORAL_UNAVAILABLE. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -44,7 +44,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** `key`: a repetition by the same person starts nothing. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** With the same `key`, a repetition by the same person starts nothing. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -72,7 +72,7 @@ export function operatorTransactionResult(client: TemporalClient, id: string): P
 
 const pollMs = 2_000
 
-/** Reports each change of the reason for the wait. Throws INPUT_INVALID (none), TEMPORAL_UNAVAILABLE. */
+/** Waits for the end. Reports each new reason for waiting. Throws INPUT_INVALID (not found), TEMPORAL_UNAVAILABLE. */
 export async function followOperatorTransaction(
   client: TemporalClient,
   id: string,
@@ -96,7 +96,7 @@ async function reasonOfWait(client: TemporalClient, id: string): Promise<string>
   )
 }
 
-/** A nonce in flight gets the lane's no-op. Throws INPUT_INVALID (none, or ended), TEMPORAL_UNAVAILABLE. */
+/** A nonce in flight gets the lane's no-op. Throws INPUT_INVALID (not found or ended), TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')

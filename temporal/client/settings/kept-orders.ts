@@ -16,13 +16,13 @@ type Subject = (typeof orderSubjects)[number]
 
 export interface KeptOrders {
   readonly subject: Subject
-  /** Of the lane, stream, receiver or workflow; `settings` for the settings. */
+  /** Id of the lane, stream, receiver or workflow; `settings` for the settings. */
   readonly id: string
   /** The oldest first. */
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
-  /** Older ones may have been dropped. */
+  /** Older orders may have been dropped. */
   readonly isFull: boolean
-  /** No answer, or an unreadable one. */
+  /** The subject gave no answer, or an unreadable one. */
   readonly unread?: true
 }
 
@@ -30,12 +30,12 @@ export interface KeptOrders {
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** For transfers, and again for operator transactions, ms. Anyone who reaches Temporal can start many. */
+/** Limit for all transfers, and for all operator transactions, ms. Anyone with access to Temporal can start many. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
-/** Operator transactions: those that run or closed since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
+/** Of operator transactions: open, or closed since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
     settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),
@@ -63,7 +63,7 @@ async function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string
   return found
 }
 
-/** Throws errors that concern all. */
+/** Throws errors that concern every workflow. */
 function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {
   if (isForAll(error)) throw fromTemporal(error, {}, { id })
   return { subject, id, orders: [], isFull: false, unread: true }
@@ -78,7 +78,7 @@ async function ofSettings(client: TemporalClient): Promise<Kept> {
   return { orders: audit.map(({ by, reason, at, order }) => ({ kind: order.kind, by, reason, at, order })) }
 }
 
-/** The archive has the ended ones. */
+/** Reads open transfers. The archive has the closed ones. */
 async function ofTransfers(client: TemporalClient): Promise<KeptOrders[]> {
   const ask = (id: string, runId: string): Promise<TransferStatus> => client.workflow.getHandle(id, runId).query(statusQuery)
   const found = await ofRuns(client, 'transfer', transfersWith({}, running), ask, ({ orders }, id) =>
@@ -95,7 +95,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Anyone who reaches Temporal can start a run whose result is no status.
+    // Anyone with access to Temporal can start a run whose result is no status.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }
@@ -105,7 +105,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
   })
 }
 
-/** Leaves out runs that ended meanwhile. */
+/** Leaves out runs that have ended since they were listed. */
 async function ofRuns<Status extends object>(
   client: TemporalClient,
   subject: Subject,

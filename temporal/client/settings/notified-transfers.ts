@@ -7,15 +7,15 @@ import { isPlausibleTransfer } from '../transfers/transfer-changes.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A transfer for receivers. Runs that cannot be Portage's are left out: anyone on Temporal chooses their ids. */
+/** A transfer for receivers. Runs that cannot be Portage's are left out: strangers choose ids. */
 export interface NotifiedTransfer extends Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'> {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
   /** For a reversal: the run that had delivered. */
   readonly runId: string
-  /** ms since the epoch; 0 while it runs. */
+  /** ms since the epoch; 0 for an open run. */
   readonly closedAt: number
-  /** ms since the epoch. A reversal is as old as its record. */
+  /** Time of the event, ms since the epoch. For a reversal: the time of its record. */
   readonly at: number
 }
 
@@ -48,7 +48,7 @@ export async function* listNotified(
   for await (const run of eachWorkflow(client, query, { pageTimeoutMs, pageSize })) yield* notifiedOf(run)
 }
 
-/** Those that closed at `from` or later, ms since the epoch. */
+/** Counts transfers that closed at `from` or later, ms since the epoch. */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
   const query = closedQuery(filter, { from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
@@ -86,7 +86,7 @@ function notifiedOf(info: WorkflowExecutionInfo): NotifiedTransfer[] {
   return reversal ? [{ kind: 'reversed', id: reversal.transfer, runId: reversal.run, at: startTime.getTime(), ...facts }] : []
 }
 
-/** Undefined: not the form of Portage's reversals. */
+/** Undefined: the run does not have the form of Portage's reversals. */
 function reversalIn({ workflowId, taskQueue }: WorkflowExecutionInfo): Reversal | undefined {
   if (!workflowId.startsWith(reversalPrefix) || taskQueue !== ledgerQueue) return undefined
   const end = workflowId.lastIndexOf(':')

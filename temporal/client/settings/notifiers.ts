@@ -20,12 +20,12 @@ const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
 const testPollMs = 250
 
-/** Does nothing if it runs. After a termination it keeps its state. */
+/** Does nothing if the notifier runs. After a termination it starts with its last state. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A notifier that no config needs completes. Then it starts afresh.
+  // A notifier completes if no config has its receiver. After that it starts afresh.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(client, 'notifier', {
@@ -36,7 +36,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Undefined: never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Undefined: the notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -57,7 +57,7 @@ export async function orderOfNotifier(client: TemporalClient, receiver: string, 
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** For what Temporal's lists do not have. A repeated id changes nothing. */
+/** For events that are not in Temporal's lists. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }

@@ -4,16 +4,16 @@ import type { TemporalClient } from '../connection/client.ts'
 import { readSettings } from './settings.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
-/** ms. A read is one query of a few kilobytes. */
+/** Polling interval, ms. A read is one query of a few kilobytes. */
 const everyMs = 2_000
-/** Before the first successful read, ms. */
+/** Polling interval until the first successful read, ms. */
 const firstEveryMs = 200
-/** ms. This process may become the worker that serves the workflow. */
+/** Limit of the first read, ms. Short, since this process may become the worker that serves the workflow. */
 const firstTimeoutMs = 1_000
-/** Earlier failures are not logged, ms. */
+/** Failures within this time after the start are not logged, ms. */
 const quietMs = 10_000
 
-/** At most about two seconds old while Temporal answers, the last known ones otherwise. */
+/** Settings at most about two seconds old while Temporal answers. Otherwise the last known ones. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 const unread: Settings = {
@@ -72,12 +72,12 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   }
   await read(firstTimeoutMs)
   return {
-    /** Halted before the first read, so that nothing is signed against an operator's halt. */
+    /** Until the first read everything is halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Applies settings at once that Temporal has, and that no worker may serve yet. */
+    /** Applies settings that Temporal has at once, since there may be no worker to read them from yet. */
     learn: take,
-    /** Calls the listener after every change, and at once if read. Its error does not stop the others. */
+    /** Calls the listener after every change, and at once if settings are read. Its errors stop no other listener. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

@@ -17,18 +17,18 @@ const queryTimeoutMs = 5_000
 const summary = 'changes of operators, on top of the config'
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/** None without the workflow. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
+/** Empty settings if there is no workflow. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
-/** After a wipe of Temporal; needs no worker. False: it exists. Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`. */
+/** Call it after a wipe of Temporal. Needs no worker. False: settings exist. Throws errors of `fromTemporal`. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
       workflowId: settingsWorkflowId,
-      // A terminated run keeps its settings, and the next change begins with them.
+      // A terminated run keeps its settings. The next change starts from them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
       staticSummary: summary,
@@ -36,12 +36,12 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
   return within(client, queryTimeoutMs, start).catch(rethrowAs(codes))
 }
 
-/** Applies all or none; safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Applies all orders or none. Safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
-  // A terminated run still answers, so that its halts stay.
+  // A terminated run still answers queries, so its halts stay.
   const before = await readSettings(client)
   try {
-    // Refused here, a request does not start the workflow.
+    // A request refused here does not start the workflow.
     assertSettingsOrders(request)
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
@@ -59,9 +59,9 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Without it transfers go on within a minute (a halt) or half an hour (a ceiling). Never throws. */
+/** Unwoken, transfers go on within a minute (after a halt) or half an hour (after a ceiling). Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags: `gate` must not wake a transfer that is parked by now.
+  // The list lags. A signal with `gate` does not wake a transfer that has been parked since.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

@@ -9,16 +9,16 @@ import { rethrowAs } from '../connection/errors.ts'
 
 export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 
-/** The run keeps both in memo and summary. */
+/** Author and reason, which the run keeps in memo and summary. */
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
-/** ms. After it, use `audit show`. */
+/** Longest wait for an audit, ms. After it, use `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** ms. The next audit covers missed periods. */
+/** How late a missed audit still starts, ms. The next audit covers missed periods. */
 const catchupWindowMs = 60_000
 
-/** A pause of the schedule stays. */
+/** Creates or changes the schedule. A paused schedule stays paused. */
 export async function setAuditSchedule(
   client: TemporalClient,
   chain: ChainName,
@@ -43,13 +43,13 @@ export async function setAuditSchedule(
   }
 }
 
-/** In addition to the schedule. Throws TEMPORAL_UNAVAILABLE. */
+/** Audits in addition to the schedule. Throws TEMPORAL_UNAVAILABLE. */
 export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
   const run = async () => (await startByHand(client, input, order)).result()
   return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
 }
 
-/** Starts one unless one runs; resolves with its workflow id. Throws TEMPORAL_UNAVAILABLE. */
+/** Starts an audit unless one runs. Resolves with its workflow id. Throws TEMPORAL_UNAVAILABLE. */
 export async function startAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<string> {
   const handle = await within(client, serverTimeoutMs, () => startByHand(client, input, order)).catch(rethrowAs({}, { chain: input.chain }))
   return handle.workflowId

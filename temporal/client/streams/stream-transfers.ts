@@ -6,13 +6,13 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** Without `emitter`: all. */
+/** Selects the transfers of a stream. Without `emitter`: of all emitters. */
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Wormhole's number. Also finds transfers whose source had another name in the config. */
+  /** Wormhole chain id. It also finds transfers whose source had another name in the config. */
   readonly emitterChain?: number | undefined
 }
 
-/** The visibility store lags by about a second. */
+/** A transfer in the visibility store, which lags by about a second. */
 export interface ListedTransfer {
   readonly number: string
   readonly id: string
@@ -29,13 +29,13 @@ export function runningTransfers(client: TemporalClient, of: StreamOfTransfers):
   return list(client, of, running)
 }
 
-/** Their run began before then, ms since the epoch. */
+/** Waiting transfers whose run began before `startedBefore`, ms since the epoch. */
 export function longWaiting(client: TemporalClient, of: StreamOfTransfers, startedBefore: number): Promise<ListedTransfer[]> {
   const waits = `${searchAttributes.TransferState.name} = 'waiting' AND StartTime <= '${new Date(startedBefore).toISOString()}'`
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** The newest run first; only runs that began before `before`, ms since the epoch. The last page has no `before`. */
+/** Parked runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
 export async function parkedPage(
   client: TemporalClient,
   of: StreamOfTransfers,
@@ -47,7 +47,7 @@ export async function parkedPage(
   const oldest = runs.at(-1)?.startTime.getTime()
   const listed = listedOf(of, runs)
   if (runs.length < most || oldest === undefined) return { listed }
-  // The store's times are finer than a millisecond.
+  // Visibility times are finer than a millisecond.
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 
@@ -71,12 +71,12 @@ export async function statusOf(
   return timeoutMs === undefined ? ask() : within(client, timeoutMs, ask)
 }
 
-/** Another message may claim its number. */
+/** Whether the listed transfer is of this message. Another message may claim the same number. */
 export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transfer, 'digest'>): boolean {
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** Strangers may have started further runs under a number. */
+/** A number may have several transfers: strangers can start more. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   return groupBy(listed, ({ number }) => number)
 }
@@ -95,7 +95,7 @@ function queryOf(
   return transfersWith({ Bridge, TargetChain }, `(${fromChain} OR ${underNumber})`, which)
 }
 
-/** Anyone who reaches Temporal chooses ids and attributes: leave out runs that cannot be of the stream. */
+/** Leaves out runs that cannot be of the stream: anyone with access to Temporal chooses ids and attributes. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap((run) => {
     const { workflowId: id, runId, status } = run

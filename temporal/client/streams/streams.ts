@@ -5,10 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** ms. A query takes one task; after a worker that has just gone, its sticky time more. */
+/** ms. A query takes one task. If a worker has just gone, its sticky time-out comes on top. */
 const queryTimeoutMs = 12_000
 
-/** Of a name in the config, or of its id with chain numbers: each function takes either. */
+/** Takes a stream's name in the config or its id with chain numbers. So do all functions here. */
 export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
   return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
 }
@@ -17,7 +17,7 @@ export function nameOf({ streamNames }: TemporalClient, stream: string): string 
   return streamNames?.nameOf(stream) ?? stream
 }
 
-/** Only this function starts a stream, with `begin`. `isGone`: there is none, and no `begin`. Else: ask again. */
+/** Only this function starts a stream, from `begin`. Without both, throws an error of `isGone`. Other errors: retry. */
 export function applyToStream(
   client: TemporalClient,
   stream: string,
@@ -44,13 +44,13 @@ export async function listStreamNames(client: TemporalClient): Promise<string[]>
   return names.map((name) => nameOf(client, name))
 }
 
-/** Undefined: there is none. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
+/** Undefined: there is no such stream. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export function queryStream(client: TemporalClient, stream: string): Promise<StreamState | undefined> {
   const ask = () => queryOrWake(client, workflowIdOf(client, stream), streamStatusQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
 
-/** Differs after every update; asks no worker. Undefined: it does not run. Throws TEMPORAL_UNAVAILABLE. */
+/** Changes with every update. Asks no worker. Undefined: the stream does not run. Throws TEMPORAL_UNAVAILABLE. */
 export async function streamProgress(client: TemporalClient, stream: string): Promise<string | undefined> {
   const describe = () => client.workflow.getHandle(workflowIdOf(client, stream)).describe().catch(ifGone(undefined))
   const run = await within(client, orderTimeoutMs, describe).catch(rethrowAs({}, { stream }))

@@ -31,7 +31,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** All members were free, so the call may be signed. */
+/** Reports that all members were free, so that the call may be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -40,7 +40,7 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** With nonces that are not final, the lowest first. `id`: of the workflow. Throws as `isGone` without a ledger. */
+/** Batches with nonces that are not final, lowest first. `id`: workflow id. Without a ledger, throws as `isGone`. */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -48,7 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** From the memo. Throws if it is unreadable: without members, a transfer could end that the batch may deliver. */
+/** From the memo. Throws if it is unreadable: otherwise a transfer could end although the batch may deliver it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -65,7 +65,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** Ask after the intent is withdrawn: a batch is signed once its members were free. Undefined: none can deliver it. */
+/** Nonce of a batch that may deliver the intent. Call it after the withdrawal: batches are signed with free members. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -89,7 +89,7 @@ export async function carriedByBatches(client: TemporalClient, lane: LaneId, kno
   return carried
 }
 
-/** Newest first: all that run, and `closed` ended ones. Throws TEMPORAL_UNAVAILABLE. */
+/** All running batches and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listBatches(client: TemporalClient, lane: LaneId, closed: number) {
   // A ledger that does not answer must not hide the batches.
   const entries = await readLane(client, lane).then(
@@ -108,7 +108,7 @@ export async function listBatches(client: TemporalClient, lane: LaneId, closed: 
       nonce: status && 'nonce' in status ? status.nonce : granted,
       txHash: status && 'txHash' in status ? status.txHash : undefined,
       detail: status?.detail,
-      /** Intents. Undefined if the workflow does not answer. */
+      /** Intent ids. Undefined if the workflow does not answer. */
       transfers: status?.members,
     }
   })

@@ -13,16 +13,16 @@ import { storedTransfer } from './start-transfer.ts'
 import { stateOf } from './transfer-list.ts'
 import { transfersWith, undone } from './transfer-queries.ts'
 
-/** It did not continue as new. */
+/** A closed run that did not continue as new. */
 export interface ClosedRun extends RunId {
-  /** Temporal's: COMPLETED, or without an outcome TERMINATED, FAILED and so on. */
+  /** Temporal's status: COMPLETED; without an outcome TERMINATED, FAILED and so on. */
   readonly execution: string
   /** ISO 8601. */
   readonly startedAt: string
   readonly closedAt: string
 }
 
-/** From the history, where anyone who reaches Temporal can write anything. */
+/** Contents of a history. Anyone with access to Temporal can write anything there. */
 export interface ClosedTransfer {
   /** Undefined: unreadable. */
   readonly transfer: unknown
@@ -37,14 +37,14 @@ export interface ClosedPage {
   /** Closed between these two, ms since the epoch. */
   from: number
   to: number
-  /** Of the server. Empty for the first page, and after the last one. */
+  /** The server's page token. Empty for the first page, and after the last one. */
   token: string
 }
 
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** In the server's order: a dev server has no ORDER BY. */
+/** Sorted as the server does: a dev server has no ORDER BY. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -56,7 +56,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   return { runs: runs.map(({ workflowId, runId }) => ({ workflowId, runId })), token: Buffer.from(next ?? []).toString('base64') }
 }
 
-/** By a description, since the visibility store lags. */
+/** Describes the workflow, since the visibility store lags. */
 export async function latestRun(client: TemporalClient, id: string): Promise<'running' | 'undone' | TransferState | 'gone'> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
@@ -65,7 +65,7 @@ export async function latestRun(client: TemporalClient, id: string): Promise<'ru
   return stateOf(run) ?? 'gone'
 }
 
-/** Closed in [from, to), ms since the epoch, sorted by end. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Runs closed in [from, to), ms since the epoch, sorted by closing time. Throws TEMPORAL_UNAVAILABLE and the like. */
 export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
   const [first, end] = [from, to].map((at) => new Date(at).toISOString())
   const query = transfersWith(
@@ -83,7 +83,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => (`${a.closedAt} ${a.runId}` < `${b.closedAt} ${b.runId}` ? -1 : 1))
 }
 
-/** Undefined: deleted by the server. Throws TEMPORAL_UNAVAILABLE and the like, nothing for unreadable content. */
+/** Undefined: the server deleted it. Throws TEMPORAL_UNAVAILABLE and the like, but not for unreadable contents. */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -95,7 +95,7 @@ export async function readClosedRun(
         unlessUnreadable(storedTransfer(client, workflowId, runId)),
         unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
       ])
-      // An input that is no transfer is no reason by itself. One that no key opens is.
+      // An input that no key opens makes the run unreadable. An input that is no transfer does not.
       const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
       return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
     })
@@ -105,7 +105,7 @@ export async function readClosedRun(
   }
 }
 
-/** Throws errors of the server. Those of codec and converter become a code. */
+/** Throws errors of the server. Errors of codec and converter become a code. */
 function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {
   return reading.then(
     (value) => ({ value }),
@@ -121,14 +121,14 @@ export function retentionHours(client: TemporalClient): Promise<number> {
   return within(client, timeoutMs, () => readRetentionHours(client, client.options.namespace)).catch(rethrowAs({}))
 }
 
-/** `same`: as listed. `unread`: unreadable or gone. `foreign`: different, or lacks a required encryption by Portage. */
+/** `same`: as listed. `unread`: unreadable or gone. `foreign`: different, or not encrypted by Portage as required. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** ms. The server keeps closed runs for days, so a record's run exists this long after it. */
+/** ms. The server keeps closed runs for days, so a reversal's run exists at least this long after its record. */
 const keptMs = 3_600_000
 
-/** Two or three calls. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Compares a listed transfer with its history. Makes two or three calls. Throws TEMPORAL_UNAVAILABLE and the like. */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<NotifiedTransfer, 'kind' | 'id' | 'runId' | 'txHash' | 'at'>,
@@ -138,10 +138,10 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // A late receiver may get a reversal whose run is deleted by now.
+  // A late receiver may get a reversal whose run is already deleted.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
-  // The server was restored from an older copy than the list.
+  // The server may have been restored from an older copy than its list.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
@@ -152,7 +152,7 @@ export async function proofOf(
   })
 }
 
-/** The result of a record equals its input. */
+/** Checks the record of a reversal, whose result equals its input. */
 async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
@@ -169,12 +169,12 @@ function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTr
   return isAsListed(ended) ? 'same' : 'foreign'
 }
 
-/** Nobody without a key can write a readable payload. */
+/** Whether the payload's writer had no key: without one nobody can write a readable payload. */
 function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }
 
-/** For `catch`, one of many runs: throws only server errors that concern all. */
+/** For `catch` around one of many runs. Throws only server errors that concern every run. */
 export function proofDespite(error: unknown): RunProof {
   if (isForAll(error)) throw error
   return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'

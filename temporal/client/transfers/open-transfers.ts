@@ -5,17 +5,17 @@ import type { RunId } from '../visibility/runs.ts'
 import { toRow, type TransferRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** The visibility store lags by about a second. Anyone who reaches Temporal chooses these texts. */
+/** The visibility store lags by about a second. Anyone with access to Temporal can choose these texts. */
 export interface OpenTransfer
   extends RunId, Pick<TransferRow, 'lane' | 'code'>, Required<Pick<TransferRow, 'state' | 'bridge' | 'sourceChain' | 'targetChain'>> {
-  /** Of its run, ms since the epoch. */
+  /** Start of the run, ms since the epoch. */
   readonly startedAt: number
 }
 
-/** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: refused by policy lately. */
+/** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: recently refused by policy. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** Newest first. `before`: moving ones that began earlier. `since`: declined ones that ended later (epoch ms). */
+/** Newest first. `before`: latest start of `moving` ones. `since`: earliest end of `declined` ones. Epoch ms. */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,
@@ -34,7 +34,7 @@ export async function openTransfers(
 }
 
 function toOpen(run: WorkflowExecutionInfo): OpenTransfer {
-  // Without a state before the first task.
+  // A transfer has no state before its first task.
   const { id: workflowId, state = 'admitting', bridge = '', sourceChain = '', targetChain = '', lane, code } = toRow(run)
   return { workflowId, runId: run.runId, state, bridge, sourceChain, targetChain, lane, code, startedAt: run.startTime.getTime() }
 }

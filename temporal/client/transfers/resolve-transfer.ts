@@ -9,26 +9,26 @@ import { quoted, transfersWith } from './transfer-queries.ts'
 export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
 
 interface KnownPlaces {
-  /** Its name, and its number in a protocol. Absent: only the given one. */
+  /** All ids of a chain: its name, and its number in a protocol. Absent: only the given one. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
   /** The messages of a source transaction (lower case, with 0x). */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
-  /** Limits searches. A whole id needs none. */
+  /** Limits the rate of searches. A whole id needs no search. */
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
 }
 
 /** Longer than any id. */
 const longestText = 1_000
 const timeoutMs = 10_000
-/** The newest. */
+/** Searches end after this many runs, newest first. */
 const mostScanned = 10_000
 const pageSize = 1_000
-/** Scans share pages for this time, ms: ids that do not exist cause at most one reading. */
+/** Scans share pages for this time, ms, so that many unknown ids cause only one reading. */
 const sharedMs = 2_000
-/** One per query. */
+/** Most shared lists. There is one list per query. */
 const mostLists = 4
 const mostNamed = 10
-/** Fewer digits of a digest would match anything. */
+/** Least digits of a digest. Fewer would match anything. */
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i
@@ -37,11 +37,11 @@ const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
 /**
  * The id that a text names: an id, its beginning or last part, the hash of a transaction, a digest, `sequence:digest`,
  * `chain/emitter/sequence`, `source:target:nonce` or `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS
- * with candidates, TEMPORAL_UNAVAILABLE, and what the gate throws.
+ * with candidates, TEMPORAL_UNAVAILABLE, and errors of `gate`.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // No id has other characters. An error would show such a text, which may be anything.
+  // No id has other characters. A later error would show the text, which may be anything.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known
@@ -59,7 +59,7 @@ async function search(client: TemporalClient, given: string, known: KnownPlaces)
   throw notFound(given)
 }
 
-/** From the most exact to the widest. */
+/** Searches, from the most exact to the widest. */
 function finders(client: TemporalClient, given: string, known: KnownPlaces): (() => Promise<readonly string[]>)[] {
   if (hash.test(given)) {
     const digits = given.replace(/^0x/i, '').toLowerCase()
@@ -104,7 +104,7 @@ async function ofPlace(client: TemporalClient, given: string, { sourceIds }: Kno
   return scan(client, (parts) => parts.sequence === sequence, names)
 }
 
-/** One page: two matches are ambiguous. */
+/** Reads one page: two matches are ambiguous already. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
 }
@@ -137,7 +137,7 @@ async function scan(
 /** Pages by client and query. */
 const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof readPage>[]>>()
 
-/** An id that was started again comes once per run. Throws TEMPORAL_UNAVAILABLE. */
+/** Yields an id once per run, so a restarted id comes again. Throws TEMPORAL_UNAVAILABLE. */
 async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
   const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })

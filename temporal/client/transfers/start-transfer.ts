@@ -25,7 +25,7 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
   return isNew ? 'started' : 'known'
 }
 
-/** False: no `rejected` run with another message, which a stranger can start. The caller has verified the message. */
+/** Replaces a `rejected` run of another message: a stranger can start one. `input` must be verified. False: no such run. */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
@@ -35,7 +35,7 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
   return true
 }
 
-/** Without progress and deadline; the caller checks that it may. Throws INTERNAL if it finds no transfer. */
+/** Starts again, without progress and deadline. The caller checks if it may. Throws INTERNAL without a transfer. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -47,13 +47,13 @@ export async function restartTransfer(
   await startAgain(client, id, input, `${sourceChain} → ${targetChain} #${sequence}, ${why}`)
 }
 
-/** If another process was faster, its run is the wanted one. */
+/** If another process was faster, its run is used. */
 async function startAgain(client: TemporalClient, id: string, input: TransferInput, summary: string): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, input, summary), ...policies })
 }
 
-/** Input of the run, by default the latest. Throws as `restartTransfer`. */
+/** Input of a run, by default the latest one. Throws as `restartTransfer`. */
 export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
   return (await storedInput(client, id, runId)).transfer
 }
@@ -100,11 +100,11 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
   const { namespace, loadedDataConverter } = client.options
-  // Outside the SDK's methods, which use the codec.
+  // Decoded here, since calls outside the SDK's methods bypass the codec.
   return decodeFromPayloadsAtIndex(loadedDataConverter, 0, [payload], { type: 'workflow', namespace, workflowId: id })
 }
 
-/** Undefined: unreadable, so the run is not Portage's, and must not keep the message out. */
+/** Undefined: unreadable. Such a run is not Portage's and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

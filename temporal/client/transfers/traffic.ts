@@ -10,10 +10,10 @@ type TrafficMinutes = (typeof trafficMinutes)[number]
 const longestMs = Math.max(...trafficMinutes) * 60_000
 
 const mostKept = 50_000
-/** All callers share a reading for this time, ms. */
+/** Callers share a reading for this time, ms. */
 const everyMs = 4_000
 
-/** All callers share a reading; each ended transfer is read once. Throws TEMPORAL_UNAVAILABLE. */
+/** Callers share a reading. Each ended transfer is read once. Throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {
@@ -32,7 +32,7 @@ export function createTrafficReader(client: TemporalClient) {
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // Earlier ends are not counted. Absent: the window is complete.
+        // Transfers that ended before `endedSince` are not counted. Absent: the window is complete.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }
@@ -43,7 +43,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** ms since the epoch. */
+  /** Ends from this time on are known, ms since the epoch. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {
@@ -54,7 +54,7 @@ class EndedTransfers {
     return Math.max(now - longestMs, this.#readUntil - lateMs)
   }
 
-  /** `runs`: those that ended since `neededSince`. */
+  /** @param runs all that ended since `neededSince`, or the newest */
   add(runs: readonly WorkflowExecutionInfo[], now: number): void {
     const from = this.neededSince(now)
     for (const run of runs) {
@@ -92,7 +92,7 @@ function toSample(info: WorkflowExecutionInfo): TransferTraffic {
   }
 }
 
-/** A longer name was written by a stranger. */
+/** Cuts long names: only strangers write such names. */
 function nameOf(text: string | undefined): string {
   return (text ?? '').slice(0, 64)
 }

@@ -5,35 +5,35 @@ import { rethrowAs } from '../connection/errors.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
 import { closed, running, transfersWith } from './transfer-queries.ts'
 
-/** Of each list: the newest. */
+/** Most transfers of each list; the newest are kept. */
 export const mostListed = 2_000
-/** The visibility store may list an end this much later, ms. */
+/** The visibility store may list a closed run up to this much later, ms. */
 export const lateMs = 30_000
 const timeoutMs = 10_000
 
-/** Open transfers, and those that ended since then, ms since the epoch. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Open transfers, and those that ended since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE and the like. */
 export async function listOpenAndEnded(client: TemporalClient, since: number) {
   const list = (...conditions: readonly string[]) =>
     within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
-  // A transfer that ends between the queries is in both lists: its end counts.
+  // A transfer that ends between the queries is in both lists. Its end counts.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
 
-/** Id, bridge and queue are as of Portage's transfers. Anyone who reaches Temporal can copy that form. */
+/** Whether id, bridge and queue match. This proves nothing: anyone with access to Temporal can copy that form. */
 export function isPlausibleTransfer(info: WorkflowExecutionInfo): boolean {
   const { bridge, targetChain } = toRow(info)
   const parts = transferIdParts(info.workflowId)
   return parts !== undefined && parts.bridge === bridge && targetChain !== undefined && info.taskQueue === chainQueue(targetChain)
 }
 
-/** A reading costs two queries. The first reports no changes. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** A reading makes two queries. The first reading reports no changes. Throws TEMPORAL_UNAVAILABLE and the like. */
 export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0
 
   return {
-    /** `isCut`: a list is longer than a reading, so changes may be missing. */
+    /** `isCut`: a list exceeded `mostListed`, so changes may be missing. */
     async look(): Promise<{ readonly changed: readonly TransferRow[]; readonly isCut: boolean }> {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)

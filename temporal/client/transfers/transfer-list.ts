@@ -9,14 +9,14 @@ import { isRefusedArgument, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { closed, fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
 
-/** Read from the visibility store, without a worker. */
+/** A transfer in the visibility store, which is read without a worker. */
 export interface TransferRow {
   readonly id: string
   /** Absent until the first task. */
   readonly state?: TransferState
   /** For the native bridge. A reverted completion shows as initiated: lists have no codes for it. */
   readonly mip61?: Mip61State
-  /** Temporal's: RUNNING, COMPLETED, or without an outcome TERMINATED, FAILED and so on. */
+  /** Temporal's status: RUNNING, COMPLETED; without an outcome TERMINATED, FAILED and so on. */
   readonly execution: string
   readonly bridge?: string
   readonly sourceChain?: string
@@ -25,12 +25,12 @@ export interface TransferRow {
   readonly txHash?: string
   /** A code of docs/reference/errors.md. */
   readonly code?: string
-  /** Of its first run, ISO 8601. */
+  /** Start of the first run, ISO 8601. */
   readonly startedAt: string
   readonly closedAt?: string
 }
 
-/** Every field narrows it. `txHash`: in a block of the target chain. */
+/** Each field narrows the selection. `txHash`: of a transaction in a block of the target chain. */
 export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'bridge' | 'sourceChain' | 'targetChain' | 'txHash'>> {
   /** Any of these. */
   readonly states?: readonly TransferState[] | undefined
@@ -39,19 +39,19 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
   readonly chain?: string | undefined
   readonly lanes?: readonly LaneId[] | undefined
   readonly ids?: readonly string[] | undefined
-  /** ms since the epoch. With an outcome, the last run too began before `startedBefore`. */
+  /** ms since the epoch. If a transfer has an outcome, its last run must also have begun before `startedBefore`. */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }
 
 const serverTimeoutMs = 10_000
-/** Pages without a match that one call skips. */
+/** Most pages without a match that one call skips. */
 const emptyPages = 5
-/** ISO 8601. After a continue-as-new the run's own start is later. */
+/** ISO 8601. Needed after a continue-as-new, when the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 
 /**
- * Newest first, open before closed. A short page may have more to come; without `next` it is the last. Throws
+ * Newest first, open before closed. A short page may not be the last: only a page without `next` is. Throws
  * INPUT_INVALID (a cursor of another filter, or an invalid one), TEMPORAL_UNAVAILABLE.
  */
 export async function listTransferPage(
@@ -117,14 +117,14 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   }
 }
 
-/** Anyone may write a memo: only a time before the run's own start counts. */
+/** Anyone may write a memo, so only a time before the run's own start counts. */
 function startOf({ memo, startTime }: Pick<WorkflowExecutionInfo, 'memo' | 'startTime'>): string {
   const kept = memo?.[startedAtMemo]
   const at = typeof kept === 'string' ? Date.parse(kept) : Number.NaN
   return new Date(at < startTime.getTime() && at > 0 ? at : startTime).toISOString()
 }
 
-/** The newest run comes first. */
+/** Keeps the first row of each id, which is the newest run. */
 function distinct(rows: readonly TransferRow[]): TransferRow[] {
   const byId = new Map<string, TransferRow>()
   for (const row of rows) if (!byId.has(row.id)) byId.set(row.id, row)
@@ -135,7 +135,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** The server compares starts of runs, which may be later. */
+/** Needed since the server compares the starts of runs, which may be later. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -152,7 +152,7 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    // Only the memo has a continued transfer's start, so the server filters just runs with an outcome.
+    // Only the memo has the start of a continued transfer, so the server filters only runs with an outcome.
     ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
@@ -172,7 +172,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Without the times: an age gives another time at each page. */
+/** Ignores the times: an age gives another time at each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

@@ -9,12 +9,12 @@ import { checkedOrder } from '../calls/workflow-calls.ts'
 import { restartTransfer } from './start-transfer.ts'
 import { listTransfers, type TransferFilter, type TransferRow } from './transfer-list.ts'
 
-/** `retry` wakes it, `cancel` gives its nonce to a no-op, `expedite` raises the fee now. */
+/** `retry` wakes the transfer, `cancel` fills its nonce with a no-op, `expedite` raises its fee now. */
 const signals = { retry: retrySignal, cancel: cancelSignal, expedite: expediteSignal } as const
 export type TransferOrder = keyof typeof signals
 export const transferOrders = ['retry', 'cancel', 'expedite'] as const satisfies readonly TransferOrder[]
 
-/** Most are `asked`: a signal has no answer. */
+/** Signals have no answer, so most results are `asked`. */
 type OrderResult = 'woken' | 'started again' | 'asked'
 type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
@@ -26,7 +26,7 @@ function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | 
 }
 
 /**
- * `retry` also starts a closed one again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its
+ * `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its
  * history holds no transfer).
  */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
@@ -45,22 +45,22 @@ export async function orderTransfer(client: TemporalClient, transfer: Orderable,
 
 export type Selection = Awaited<ReturnType<typeof selectTransfers>>
 
-/** A server takes some hundred signals per second. */
+/** A server accepts some hundred signals per second. */
 const atOnce = 8
 
-/** Only those on which the order has an effect. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** Selects only transfers on which the order may have an effect. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function selectTransfers(client: TemporalClient, kind: TransferOrder, filter: TransferFilter, most: number) {
   const namesClosed = filter.execution !== undefined || (filter.states ?? []).some(isOutcome)
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
   const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
   const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
-  // If there are more: order these first, and select again.
+  // If there are more, order these first and then select again.
   return { transfers: found.slice(0, most), more: found.length > most }
 }
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** One failure does not stop the others. Throws TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE: all would fail. */
+/** One failure does not stop the others. Throws TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE, when all would fail. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

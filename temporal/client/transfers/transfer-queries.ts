@@ -7,12 +7,12 @@ export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', '
 export const running = `ExecutionStatus = 'Running'`
 export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
 
-/** The server's parser knows SQL's escapes: a quote or a backslash would end or change the text. */
+/** Escapes a value: unescaped, a quote or backslash would end or change the text in the server's SQL. */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-/** Visibility query. Undefined attributes match any. */
+/** A visibility query for transfers. An undefined attribute matches any value. */
 export function transfersWith(
   values: { readonly [Name in keyof typeof searchAttributes]?: string | undefined },
   ...conditions: readonly string[]
@@ -38,7 +38,7 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
   return counts
 }
 
-/** Newest first. Anyone who reaches Temporal chooses their ids, so only query and count them. */
+/** Newest first. Anyone with access to Temporal can choose their ids, so only query and count them. */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)
   const runs = await within(client, timeoutMs, () => listWorkflows(client, query, { most }))

@@ -13,17 +13,17 @@ import { readableTransfer, storedTransfer } from './start-transfer.ts'
 import { stateOf, type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** `partial`: only what the server knows. */
+/** `partial`: why the report has only the server's facts. */
 export type TransferReport =
   | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
-/** ms. After it the report is partial. */
+/** After this time, ms, the report is partial. */
 const queryTimeoutMs = 5_000
 const serverTimeoutMs = 10_000
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
 
-/** Open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Reads an open or closed transfer. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function readTransfer(client: TemporalClient, id: string): Promise<TransferReport> {
   const handle = client.workflow.getHandle(id)
   const info = await describe(client, id)
@@ -41,7 +41,7 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   }
 }
 
-/** Without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Needs no worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
   return toRow(await describe(client, id))
 }
@@ -58,7 +58,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Oldest first; while it runs, also those of the lane's ledger. A silent ledger adds nothing. Never throws. */
+/** Oldest first. A pending transfer's include those in the lane's ledger. A silent ledger adds none. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
@@ -66,7 +66,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   const entries = ledger ? Object.values(unpaged(ledger).entries) : []
   const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
     if (!owner || workflowOf(owner.intentId) !== id) return []
-    // The ledger appends attempts: the last ones lack a known hash.
+    // The ledger appends attempts, so the last ones are those without a known hash.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
     return attempts.slice(known).map(({ kind, maxFee, tip }) => ({ lane, nonce, round, kind, maxFee, tip, fate: 'pending' }))
@@ -74,13 +74,13 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   return [...transactions, ...added]
 }
 
-/** For a gate. False: it has ended. */
+/** Wakes a transfer for a gate. False: the transfer has ended. */
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
   const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
   return woken.then(() => true, ifGone(false))
 }
 
-/** One query, and one read of a history per transfer. */
+/** Makes one query, and one read of a history per transfer. */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
@@ -89,12 +89,12 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
   }
 }
 
-/** Before it has a transaction or an outcome. */
+/** States of a transfer without a transaction or an outcome. */
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
  * Gives a well-signed copy to a transfer that waits or is parked because its message has outdated signers. No other
- * transfer gets it, since it would wake. `isNewer` compares with the stored message, base64. Throws
+ * transfer gets a copy, which would wake it. `isNewer` compares with the stored message, base64. Throws
  * TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
  */
 export async function offerCopy(

@@ -16,7 +16,7 @@ interface DescribedRun {
   readonly memo?: { readonly fields?: Record<string, Payload> | null } | null
 }
 
-/** Unreadable values become `{ unreadable: code }`: one stranger's memo could break each list of the SDK. */
+/** Turns unreadable values into `{ unreadable: code }`: otherwise one stranger's memo would break lists of the SDK. */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}
   const context = { type: 'workflow' as const, namespace, workflowId: execution?.workflowId ?? '' }
@@ -29,7 +29,7 @@ async function makeMemoReadable(converter: LoadedDataConverter, namespace: strin
   }
 }
 
-/** Errors are as of the SDK's own list. */
+/** Throws the same errors as the SDK's own list. */
 export async function listPage(
   { workflowService, options: { namespace, loadedDataConverter: converter } }: Client,
   { query = '', pageSize = 0, token }: ListOptions & { readonly token?: Uint8Array | undefined },
@@ -71,7 +71,7 @@ export function readableMemos(converter: LoadedDataConverter, namespace: string)
   }
 }
 
-/** Undefined: it is readable. */
+/** Undefined: the value is readable. */
 export function unreadableCode(value: unknown): ErrorCode | undefined {
   const { unreadable } = Object(value) as { readonly unreadable?: unknown }
   return isErrorCode(unreadable) ? unreadable : undefined

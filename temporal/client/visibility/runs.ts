@@ -13,13 +13,13 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** Ids of running workflows, without the prefix. A run of this type under an id without it is not Portage's. */
+/** Ids of running workflows, without the prefix. Runs of the type with another prefix are not Portage's. */
 export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-/** By a description: the visibility store lags. Undefined: it has ended, or is gone. Without a run id: the latest. */
+/** Describes a run, since the visibility store lags. Undefined: closed or gone. Default run: the latest. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -33,13 +33,13 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     type: run.type,
     /** ms since the epoch. */
     startedAt: run.startTime.getTime(),
-    /** Undefined before its first task. */
+    /** Undefined before the first task. */
     transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
     /** Undefined: no workflow task is pending. */
     taskTries: task ? (task.attempt ?? 0) : undefined,
     /** ms since the epoch. */
     taskSince: since > 0 ? since : undefined,
-    /** The pending one with the most tries; code and message are of its last failure. */
+    /** The pending activity with the most tries. Code and message are those of its last failure. */
     activity: activity && {
       tries: activity.attempt ?? 0,
       code: failure?.applicationFailureInfo?.type ?? undefined,
@@ -48,7 +48,7 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/** With decrypted messages of failed tasks. Empty if the run is gone. */
+/** The messages of failed tasks are decrypted. Empty if the run is gone. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
@@ -56,7 +56,7 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
   return history?.events ?? []
 }
 
-/** Its plain part, if it cannot be decrypted. */
+/** Returns only the plain part of the message if it cannot be decrypted. */
 async function failureMessage(
   { options: { namespace, loadedDataConverter } }: TemporalClient,
   workflowId: string,
@@ -67,7 +67,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Begins after the first task, where every code fits. Keeps input, updates and signals. Safe to repeat. */
+/** Restarts the run after its first task, which any code can replay. Keeps input, updates, signals. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
@@ -81,14 +81,14 @@ export async function resetToFirstTask(client: TemporalClient, run: RunId, why: 
   })
 }
 
-/** ms. A worker polls at least once a minute (matching.longPollExpirationInterval). */
+/** A worker without polls for this time, ms, is gone. It polls every minute (matching.longPollExpirationInterval). */
 const pollerGoneMs = 75_000
 /** temporal.api.enums.v1.TaskQueueType, whose package is not installed. */
 const queueKinds = { workflow: 1, activity: 2 } as const
 
 export type QueueState = Awaited<ReturnType<typeof describeQueue>>
 
-/** One call. */
+/** Makes one call. */
 export async function describeQueue(client: TemporalClient, name: string, kind: keyof typeof queueKinds) {
   const { pollers, stats } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
@@ -101,13 +101,13 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
   const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
   return {
-    /** Now or in the last 75 s: the server notices a killed worker only by its missing polls. */
+    /** Polled in the last 75 s. The server notices a killed worker only by missing polls. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
-    /** ms since the epoch. Absent: not in the last minutes. */
+    /** Last poll, ms since the epoch. Absent: none in the last minutes. */
     ...(polledAt !== undefined && { polledAt }),
-    /** Tasks. */
+    /** Number of waiting tasks. */
     waiting: Number(stats?.approximateBacklogCount ?? 0),
-    /** Of the oldest task; 0: there is none. */
+    /** Age of the oldest waiting task. 0: there is none. */
     waitingMs: Number(seconds ?? 0) * 1_000 + Math.round((nanos ?? 0) / 1e6),
   }
 }
