@@ -225,7 +225,7 @@ export class TransferRun {
   }
 
   /**
-   * Logs only states that people search for. The timeline has the others. The SDK's sink makes no command and is silent in
+   * Logs only states that people search for. The timeline has the others. The SDK's sink adds no command, and nothing in
    * a replay. workers/telemetry adds the remedy.
    */
   #logState({ code, reason, txHash }: StateFacts): void {

@@ -25,7 +25,7 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
   return isNew ? 'started' : 'known'
 }
 
-/** Replaces a `rejected` run of another message: a stranger can start one. `input` must be verified. False: no such run. */
+/** Replaces a `rejected` run of another message: a stranger can start one. `input` must be verified. False: no run. */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
