@@ -3,7 +3,7 @@ import { remember } from '../runtime/remember.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** True at the first head, also the current one, for which `done` is true. False after `mostMs`. */
+/** Waits for a head, which may be the current one, for which `done` is true. False after `mostMs`. */
 export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
@@ -26,7 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** Caches one answer per key until `versionOf` (default: head's hash) changes. No failures. Throws as `currentHead`. */
+/** Caches answers, but no failures, until `versionOf` (default: head's hash) changes. Throws like `currentHead`. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -42,27 +42,27 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes a majority is counted of. A disabled node counts as silent. */
+/** The nodes of which a majority is counted. A disabled node counts as one that does not answer. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
 
-/** chainlink-evm SyncThreshold: nodes this many blocks behind the majority's head are asked last. */
+/** Nodes that are more blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
-/** More blocks than a chain grows between two polls. Blocks of a wider gap are not read. */
+/** More blocks than a chain grows between two polls. The blocks of a wider gap are not read. */
 export const longestGap = 1_024
 
-/** Blocks that an honest node may be above the majority's head. */
+/** An honest node may be this many blocks above the majority's head. */
 const mostAhead = 64
 
-/** Highest block that more than half have reached, else the lowest known. Undefined: no answer. */
+/** Highest block that more than half of the nodes have reached, else the lowest known. Undefined without answers. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** The majority's head. Of two nodes the higher one, unless it is implausibly far above our head (`own`). */
+/** The majority's head. With two nodes it is the higher head, unless that is implausibly far above ours (`own`). */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)

@@ -21,7 +21,7 @@ export interface Block extends BlockHeader {
   readonly transactions: readonly string[]
 }
 
-/** `applied` ascends; `rolledBack` (of a fork) descends and comes first. */
+/** Blocks leave (`rolledBack`, descending, after a fork) before others are added (`applied`, ascending). */
 export interface HeadEvent {
   readonly applied: readonly Block[]
   readonly rolledBack: readonly BlockRef[]
@@ -77,7 +77,7 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** Called when `inclusion` changes, also back to unseen by a reorg, and once if already included. */
+  /** The listener is called when `inclusion` changes, also back to unseen by a reorg, and once if already included. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
@@ -122,9 +122,9 @@ export interface Revert {
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
 /**
- * State of a read. `agreed`: finalized, by more than half of the nodes (a single node: twice, a block apart).
- * `agreed-latest`: the same at the latest block. `majority-latest`: the same, but a single node is asked once.
- * The agreed ones are for irreversible verdicts and throw NODES_DISAGREE.
+ * The state that a read sees. `agreed`: the finalized state, by more than half of the nodes (a single node is asked
+ * twice, a block apart). `agreed-latest`: the same at the latest block. `majority-latest`: as `agreed-latest`, but a
+ * single node is asked once. `agreed` and `agreed-latest` are for irreversible verdicts and throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
@@ -171,34 +171,34 @@ export interface Chain {
   pendingNonce(address: string): Promise<number>
   /** EIP-7702 delegations count as code. */
   hasCode(address: string): Promise<boolean>
-  /** The market, read at most once per block. */
+  /** The market's fees, read at most once per block. */
   quote(): Promise<FeeQuote>
   /** A revert needs more than half of the nodes. The gas limit is the estimate times `gasFactor` (default 1). */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** Estimated fee for a call's data in addition to gas (L2s), wei, decimal; '0' on other chains. */
   dataFee(call: Intent): Promise<string>
-  /** Gas limit of an empty transfer to itself, decimal. */
+  /** Gas limit of the account's empty transfer to itself, decimal. */
   noopGas(address: string): Promise<string>
   /** False where a higher fee replaces nothing (Arbitrum): stuck transactions are only resent. */
   readonly raises: boolean
-  /** To every node that takes transactions. Never throws: silence is `ambiguous`. @param hash if known */
+  /** Sends to every node that takes transactions. Never throws: silence is `ambiguous`. @param hash if known */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   /** Estimated time until a block at this height is final, ms. */
   msToFinality(height: number): number
-  /** At the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
+  /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
-  /** By quorum. Undefined: none yet, pruned, or used by an EIP-7702 authorisation. Throws NODES_DISAGREE. */
+  /** User of a nonce, by quorum. Undefined: none yet, pruned, or an EIP-7702 authorisation. Throws NODES_DISAGREE. */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes have another block there, or a final head 128 blocks lower. Throws NODES_DISAGREE. */
+  /** Whether most nodes have another block at its height, or a final head 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined: none yet. `agreed`: by most nodes, for final heights. Throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
-  /** Applies the live changes of this chain's nodes, in place of earlier ones. */
+  /** Applies live changes of this chain's nodes. They replace earlier changes. */
   adjustNodes(changes: readonly NodeChange[]): void
   /** Undefined: in no canonical block. `agreed`: by more than half of the nodes. Throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
-  /** Counts by node name and method. */
+  /** Numbers of calls by node name and method. */
   readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>
 }

@@ -36,16 +36,16 @@ export interface SigningLimits {
   readonly maxPaymentWei: string
 }
 
-/** Allowed in addition to no-ops. Addresses and selectors are 0x, lower case. */
+/** The transactions that a key signs in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
   /** Deliveries. They carry no coins, and each needs a proof by `proveCall`. */
   readonly calls: ContractCalls
   /** Contract → data prefixes of operators' calls, without coins. Arguments after the prefix are not proved. */
   readonly operatorCalls: ContractCalls
-  /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, or retryable errors of reads. */
+  /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, or retryable read errors. */
   readonly proveCall: (call: Intent) => Promise<void>
   readonly limits: SigningLimits
-  /** `Chain.dataFee`. Throws errors of reads. */
+  /** `Chain.dataFee`. Throws read errors. */
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
   readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | keyof SigningLimits) => string
@@ -54,14 +54,14 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
-  /** Coins may go to `otherLanes`. A thief of one key who reaches Temporal gets the coins of all, within limits. */
+  /** Coins may go to `otherLanes`. A thief of one key who reaches Temporal gets all lanes' coins, within limits. */
   readonly topUps: boolean
-  /** Their tokens may be sent to `tokenPayees`. */
+  /** Token contracts. Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
   readonly tokenPayees: readonly string[]
 }
 
-/** A transaction before it is signed. Without a nonce: the next one. */
+/** A transaction before it is signed. Absent nonce: the next one. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
 /** Wei that a key has signed for, and the limit. */
@@ -82,8 +82,8 @@ export interface Signer {
   /** 0x, lower case. */
   readonly address: string
   /**
-   * Signatures may differ each time (KMS). A limit's refusal has the fact `limit`, and `dataFee` if that is why.
-   * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, errors of reads.
+   * Signatures may differ each time (KMS). A limit's refusal has the fact `limit`, and `dataFee` if that caused it.
+   * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
   /** Throws the refusals of `sign` without asking the key, before a nonce or a record exists. Absent: no checks. */

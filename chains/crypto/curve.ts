@@ -1,9 +1,9 @@
 import { keccak256 } from 'ethers'
 
-/** An ECDSA signature over secp256k1 with which the signer's key is recoverable. */
+/** An ECDSA signature over secp256k1 from which the signer's key can be recovered. */
 export interface Signature {
   readonly compact: Uint8Array
-  /** Which of the two points with this r: its y is even (0) or odd (1). */
+  /** Parity of the y coordinate of the point that r belongs to: even (0) or odd (1). */
   readonly yParity: 0 | 1
 }
 
@@ -12,7 +12,7 @@ export interface Secp256k1 {
   readonly name: 'native' | 'pure'
   /** Deterministic (RFC 6979, SHA-256), low s (EIP-2). Throws for a bad digest or key, without quoting it. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
-  /** Address (0x, lower case) by the rules of `ecrecover`, also for a high s. Undefined if invalid. Never throws. */
+  /** Recovers the address (0x, lower case) like `ecrecover`, also for a high s. Undefined if invalid. Never throws. */
   recover(digest: Uint8Array, compact: Uint8Array, yParity: number): string | undefined
 }
 

@@ -17,7 +17,7 @@ interface Library {
 /** Undefined if this platform has no working build. */
 export function native(): Secp256k1 | undefined {
   try {
-    // The bindings by path: the package's JavaScript fallback is not installed (package.json, overrides).
+    // Loads the bindings by path, because the package's JavaScript fallback is not installed (package.json, overrides).
     const require = createRequire(import.meta.url)
     const library = require('secp256k1/bindings') as Library
     const made = over(library)
@@ -32,7 +32,7 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // One signature of 2^127: r is not below the order.
+      // Happens for one signature in 2^127, whose point has an x coordinate above the curve order.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },
@@ -47,13 +47,13 @@ function over(library: Library): Secp256k1 {
   }
 }
 
-/** RFC 6979 derives its nonce from the digest modulo the order, libsecp256k1 from the raw bytes. */
+/** The digest modulo the curve order. RFC 6979 derives the nonce from that, but libsecp256k1 from the raw bytes. */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
   return toWord(toNumber(digest) - curveOrder)
 }
 
-/** A signature that the tests compare with the pure implementation. */
+/** A known signature. Tests check that the pure implementation makes it too. */
 const known = {
   digest: new Uint8Array(wordBytes).fill(3),
   key: new Uint8Array(wordBytes).fill(1),
@@ -79,7 +79,7 @@ export function pure(): Secp256k1 {
     recover(digest, compact, yParity) {
       if (!isRecoverable(digest, compact, yParity)) return undefined
       const s = toNumber(compact.subarray(wordBytes))
-      // ethers accepts only the lower half of s, ecrecover both: (s, v) and (order - s, 1 - v) are the same signature.
+      // ethers accepts only a low s, ecrecover also a high one. (s, v) and (order - s, 1 - v) are the same signature.
       const isHigh = s > curveOrder / 2n && s < curveOrder
       const r = hexlify(compact.subarray(0, wordBytes))
       const low = hexlify(toWord(isHigh ? curveOrder - s : s))
@@ -97,7 +97,7 @@ function signed(digest: Uint8Array, privateKey: Uint8Array): Signature {
   try {
     return new SigningKey(hexlify(privateKey)).sign(digest)
   } catch {
-    // No cause: it may quote the key.
+    // The cause is left out: it may quote the key.
     throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
   }
 }

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-// Readers of what nodes answer. All throw NODE_REFUSED for anything else.
+// Readers of nodes' answers. All throw NODE_REFUSED for a value of another form.
 
 /** A hex quantity up to 2^53. */
 export function toNumber(value: unknown, what: string): number {

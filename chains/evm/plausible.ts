@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/** Ranges that most nodes agreed on. One node's answer near them is believed, any other is checked with all nodes. */
+/** Ranges that most nodes agreed on. One node's answer near them is believed. Any other is checked with all nodes. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {
-    /** From `lowest` times the least to `highest` times the most agreed value. */
+    /** Whether the value is between `lowest` times the least and `highest` times the largest agreed value. */
     has(kind: string, value: number): boolean {
       const range = ranges.get(kind)
       return range !== undefined && value >= range.least * lowest && value <= range.most * highest

@@ -15,13 +15,13 @@ import type { BlockCache } from './heads/block-cache.ts'
 /** More than any pool keeps per account (domain/lane/request.ts). */
 const mostPending = 1_000
 
-/** Reads for bridges. Calls of one tick leave in one HTTP request, contract reads at one block in one `eth_call`. */
+/** Reads for bridges. Calls of one tick share an HTTP request, and contract reads at one block share an `eth_call`. */
 export interface BridgeReads {
-  /** `eth_call`. An agreed revert throws NODE_REFUSED. Throws NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE. */
+  /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
-  /** Throws NODE_REFUSED (split a long range), NODE_UNAVAILABLE, and NODES_DISAGREE with `at` (final blocks only). */
+  /** Throws NODE_REFUSED (split a long range), NODE_UNAVAILABLE, and with `at` (final blocks only) NODES_DISAGREE. */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
-  /** Lower case. Undefined if the node knows no block with it. */
+  /** Lower case. Undefined if the node knows no block with the transaction. */
   transactionSender(hash: string): Promise<string | undefined>
 }
 
@@ -88,7 +88,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
-/** A failing node must not stop deliveries: another's result counts unless most fail. Throws the first error. */
+/** One failing node must not stop deliveries: another node's result counts. If most fail, throws the first error. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length
@@ -127,7 +127,7 @@ function readLogs(result: unknown): readonly PlacedLog[] {
     }))
 }
 
-/** Blocks below a final block at which a chain counts as replaced. Full nodes keep as many states. */
+/** A chain whose head is this far below a known final block counts as replaced. Full nodes keep as many states. */
 const farBelow = 128
 
 /** See `Chain.denies`. A node that lags is no evidence. */

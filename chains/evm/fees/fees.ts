@@ -24,7 +24,7 @@ const gasPriceOracle = '0x420000000000000000000000000000000000000f'
 /** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the signature's size. */
 const getL1Fee = '0x49948e0e'
 
-/** The fee follows the L1's, which rises by at most an eighth per block: half as much again outlasts three blocks. */
+/** The fee follows the L1's, which rises by at most an eighth per block. Half as much again lasts for three blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -47,7 +47,7 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/** The market, read once per head, as the median of several nodes: EIP-1559, or legacy gas price. Also fees of L2s. */
+/** Market fees, read once per head as the median of several nodes: EIP-1559 or legacy gas price. Also L2 data fees. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -64,7 +64,7 @@ export function createFees(
     }
     const { next, tip } = await readMarket(BigInt(baseFee))
     usual.note(BigInt(baseFee))
-    // Twice the base fee outlasts six full blocks, each of which may raise it by an eighth.
+    // Twice the base fee lasts for six full blocks, each of which may raise it by an eighth.
     return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap) }
   }
 
@@ -88,7 +88,7 @@ export function createFees(
     return resultsOf(answers)
   }
 
-  /** Some nodes lack eth_feeHistory. There, eth_gasPrice is base fee + tip. */
+  /** For nodes without eth_feeHistory. Their eth_gasPrice is base fee + tip. */
   async function marketByPrice(baseFee: bigint): Promise<Price> {
     const price = await readPrice()
     return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
@@ -116,7 +116,7 @@ export function createFees(
   }
 }
 
-/** Limits the base fee to half and twice that of the last block: no chain moves it further. */
+/** Keeps the base fee between half and twice that of the last block: no chain moves it further. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -140,7 +140,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** Per byte: an answer outside is confirmed by all nodes. The L1's fees move by an eighth per block. */
+/** A fee per byte outside these factors of the last is confirmed by all nodes. L1 fees move by an eighth per block. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
@@ -189,7 +189,7 @@ const gwei = 10n ** 9n
 
 /** The largest history that go-ethereum returns with rewards (eth/gasprice/feehistory.go, MaxBlockHistory). */
 const historyBlocks = 1_024
-/** Sampling interval after that, ms: 1,024 samples are three hours. */
+/** Sampling interval after that history, ms. 1,024 samples are three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
@@ -197,7 +197,7 @@ const mostSamples = 1_024
 const absolute = 50n * gwei
 const factor = 20n
 
-/** The usual price of gas over hours, and the cap that follows. `now`: ms. */
+/** The usual price of gas over hours, and the fee cap that follows from it. `now`: ms. */
 function createUsualFees(now: () => number) {
   let samples: bigint[] = []
   let sampledAt = -Infinity
@@ -213,7 +213,7 @@ function createUsualFees(now: () => number) {
       sampledAt = now()
       samples = [...samples, wei].slice(-mostSamples)
     },
-    /** Wei per gas where no policy sets a cap. */
+    /** The fee cap where no policy sets one, wei per gas. */
     get cap(): bigint {
       return absolute + factor * (medianOf(samples) ?? 0n)
     },

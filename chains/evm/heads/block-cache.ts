@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** Between these limits, all blocks that are not final are kept, and a margin. */
+/** Limits of the number of cached blocks. Between them, all blocks that are not final are kept, plus a margin. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16
@@ -27,7 +27,7 @@ export function createBlockCache() {
     return drop(kept, Infinity).toReversed()
   }
 
-  /** As `lists`, undefined if the block's height is not kept. */
+  /** Whether the block is canonical. Undefined if no block of its height is cached. */
   function isCanonical({ height, hash }: BlockRef): boolean | undefined {
     const kept = at(height)
     return kept && kept.hash === hash

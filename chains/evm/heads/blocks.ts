@@ -9,9 +9,9 @@ import { list, number, string } from '../rlp.ts'
 
 export interface EvmBlock extends Block {
   readonly gasLimit: bigint
-  /** The hash is that of the header by Ethereum's rules. */
+  /** Whether the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** The header's filter of its logs. Absent: the hash does not cover it. */
+  /** The header's bloom filter of the block's logs. Absent unless `fits`: otherwise the hash does not prove it. */
   readonly logsBloom?: string
 }
 
@@ -44,7 +44,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** With a checked header. Undefined if the node has no such block. Throws as `Nodes.request`. */
+/** Reads a block and checks its header. Undefined if the node has no such block. Throws like `Nodes.request`. */
 export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
@@ -54,7 +54,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** A block of each node that answers; undefined for a node without it. `isEnough` ends the wait. */
+/** The block of each node that answers, undefined if the node lacks it. The wait ends early if `isEnough` is true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -66,7 +66,7 @@ export async function fetchBlockOfAll(
 
 type Field = readonly [name: string, kind: 'bytes' | 'number']
 
-/** Fields of every block, by place (yellow paper, 4.4.3). */
+/** Header fields that every block has, in RLP sequence (yellow paper, 4.4.3). */
 const first: readonly Field[] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],

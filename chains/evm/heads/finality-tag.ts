@@ -3,10 +3,10 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
 import { fetchBlockOfAll } from './blocks.ts'
 
-/** Polls without a higher tag after which all nodes are asked. */
+/** All nodes are asked after this many polls without a higher tag. */
 const idlePolls = 8
 
-/** The `finalized` height by more than half of the nodes, if they have our block there: ours may be a fork. */
+/** The `finalized` height of more than half of the nodes, if they have our block there: ours may be a fork. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -15,7 +15,7 @@ export function createFinalityTag(
   let agreed: number | undefined
   let asking: Promise<void> | undefined
   let idle = 0
-  /** Counts resets, which void earlier answers. */
+  /** Counts resets. Answers to questions from before a reset are dropped. */
   let era = 0
 
   const isAbove = (block: BlockRef) => block.height > (agreed ?? -1)
@@ -29,7 +29,7 @@ export function createFinalityTag(
     if (era !== started || height <= (agreed ?? -1)) return
     const tagged = [own, ...tags].filter((block) => block?.height === height)
     const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
-    // A height below the cached blocks makes no cached block final.
+    // A height below the cached blocks needs no check: it makes no cached block final.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
     if (era !== started) return
     agreed = height
@@ -41,14 +41,14 @@ export function createFinalityTag(
     return heights[nodes.needed - 1] ?? -1
   }
 
-  /** One node may lie or be on its own fork, so more than half must have our block at a tagged height. */
+  /** One node may lie or be on its own fork, so more than half must have our block at the tagged height. */
   async function isOurs(height: number): Promise<boolean> {
     const shown = await fetchBlockOfAll(nodes, height)
     return shown.filter((block) => block?.height === height && isKept(block)).length >= nodes.needed
   }
 
   return {
-    /** Asks the others if the first node's tag rose, and at intervals: one node must not stop finality. */
+    /** Asks the other nodes if the first node's tag rose, and at intervals: one node must not stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1

@@ -5,11 +5,11 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** Polls in a row before a lower head is accepted. On our own branch the node may only lag. */
+/** Polls in a row before a lower head is accepted: on a fork, and on our own branch, where the node may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
-/** Blocks of the first search for a fork. Each further search is four times as long. */
+/** Blocks that the first search for the start of a fork reads. Each further search reads four times as many. */
 const firstStep = 4
 
 export interface Step {
@@ -28,7 +28,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
   let lowerPolls = 0
   let brokenPolls = 0
 
-  /** True if the lower head lasts for some polls and most nodes dropped ours. Otherwise the node lags. */
+  /** True if the lower head lasts for some polls and most nodes have dropped our head. Otherwise the node only lags. */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
     onLate()
@@ -38,7 +38,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     return shown.filter((block) => block?.hash !== head.hash).length * 2 > nodes.readers
   }
 
-  /** True if most nodes show another final block in some polls in a row. Otherwise one node is on its fork. */
+  /** True if most nodes, some polls in a row, lack our final block. Otherwise one node is on a fork. */
   async function isFinalityBroken(): Promise<boolean> {
     const final = kept.at(finalized())
     if (!final) return true
@@ -54,7 +54,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head needs a majority, except the first: most nodes may be down at the start.
+    // A distant head needs a majority. The first head does not: most nodes may be down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -74,10 +74,10 @@ interface Path {
   readonly forked: boolean
 }
 
-/** Undefined if the answers do not link: the next poll retries. Throws as `Nodes.request`. */
+/** The blocks that lead to `target`. Undefined if they do not link: the next poll retries. Throws read errors. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
-  // Watched transactions are then looked up by receipt.
+  // The blocks in between are skipped. Watched transactions are then looked up by receipt.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep
@@ -97,7 +97,7 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
   }
 }
 
-/** One node lags, forks or lies: takes the parents of the lowest known block from all nodes. */
+/** Finds the parents of the lowest known block among the blocks of all nodes: one node lags, forks or lies. */
 async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmBlock, check: HeaderCheck) {
   if (nodes.readers < 2) return undefined
   const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))
@@ -114,14 +114,14 @@ async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmB
   return blocks
 }
 
-/** Where the blocks meet the kept ones. Undefined: read further back. */
+/** Joins the blocks to the cached ones. Undefined if they do not meet yet: read further back. */
 function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
   const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
   if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
   const lowest = blocks[0] as EvmBlock
   const parent = kept.at(lowest.height - 1)
   if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
-  // Below all cached blocks, or at genesis: no cached block stays.
+  // The blocks reach below all cached ones, or to genesis, and do not meet them: no cached block stays.
   if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
   return undefined
 }
@@ -140,7 +140,7 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
-/** At the height of more than half of `readers`, the block with the most votes. Undefined: no answer. */
+/** The block with most votes at the height that more than half of `readers` have reached. Undefined without answers. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const heights = blocks.map(({ height }) => height)
@@ -161,10 +161,10 @@ export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly E
   return blocks.filter((other) => other.hash === hash && other.transactions.join() === list).length
 }
 
-/** How far the nodes share our chain. An invented branch is one node's only. */
+/** Tracks how far each node shares our chain. A branch that one node invented is shared by no other. */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   const shared = new Map<string, number>()
-  /** Heads above ours, oldest first. Compared once ours gets there. */
+  /** Heads above ours by node, oldest first. They are compared once our head is as high. */
   const above = new Map<string, readonly BlockRef[]>()
 
   function judge(node: string, block: BlockRef): void {
@@ -186,7 +186,7 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
         above.set(node, stillAbove)
       }
     },
-    /** Height up to which more than half share our chain. Undefined: too few do. */
+    /** Height up to which more than half of the nodes share our chain. Undefined if fewer do. */
     get reached(): number | undefined {
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined

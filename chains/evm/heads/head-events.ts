@@ -16,11 +16,11 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get current() {
       return current
     },
-    /** Grows when blocks were skipped, or rolled back below the kept ones. */
+    /** Grows when blocks are skipped, or rolled back to below the cached ones. */
     get breaks() {
       return breaks
     },
-    /** Most blocks recently seen between the head and the finalized height. */
+    /** Largest recent distance between the head and the finalized height, blocks. */
     get finalityLag() {
       return Math.max(0, ...lags)
     },
@@ -28,7 +28,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get latestSeenAt() {
       return latestSeenAt
     },
-    /** @param tagged height of `finalized`; `reached`: height up to which more than half share our chain */
+    /** @param tagged height of the tag `finalized`; `reached`: more than half of the nodes share our chain up to it */
     publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, reached: number | undefined): void {
       const { latest } = kept
       if (!latest) return

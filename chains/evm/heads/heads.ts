@@ -16,16 +16,16 @@ import { createPollPace } from './poll-pace.ts'
 
 /** How often the nodes' heads are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000
-/** After a node was seen to lag, ms. */
+/** The same interval after a node was seen to lag, ms. */
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** Block times after which the finalized tag is read in parallel with the head. */
+/** After this share of a block time, the finalized tag is read again, in parallel with the head. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 
 export type EvmHeads = ReturnType<typeof createHeads>
 
-/** One poll loop. See `Heads`. */
+/** Implements `Heads` with one poll loop. */
 export function createHeads(
   chain: string,
   nodes: Nodes,
@@ -56,7 +56,7 @@ export function createHeads(
       if (signal.aborted) return
       const started = performance.now()
       rank(rankEveryMs)
-      // The next poll, perhaps of another node, catches up.
+      // A failed poll is ignored. The next one, perhaps of another node, catches up.
       await pollOnce(signal).catch(() => undefined)
       waitMs = pace.after(started, kept.latest?.height)
       if (signal.aborted) return
@@ -64,7 +64,7 @@ export function createHeads(
     }
   }
 
-  // Extends `events`: a copy would not follow its values.
+  // Extends the object `events`: a copy would not have its getters.
   return Object.assign(events, {
     kept,
     check,
@@ -84,7 +84,7 @@ export function createHeads(
       stopping?.abort()
       stopping = undefined
     },
-    /** The clock of all retries on this chain. */
+    /** Called after each poll. It is the clock of all retries on this chain. */
     onPoll(listener: () => void) {
       pollListeners.add(listener)
     },
@@ -112,13 +112,13 @@ interface PollOptions {
   readonly events: ReturnType<typeof createHeadEvents>
   readonly blockTimeMs: number
   readonly graceMs: number
-  /** A node lags: compare the nodes soon. */
+  /** Called when a node lags, so that the nodes are compared soon. */
   readonly onLate: () => void
 }
 
 function createPoll(options: PollOptions) {
   const { nodes, kept, finality, events, check, onLate } = options
-  /** A stopped poll publishes nothing. */
+  /** Signal of the last poll. A stopped poll publishes nothing. */
   let polling: AbortSignal | undefined
   let taggedAt = -Infinity
   const follow = createFollow(nodes, kept, check, () => events.current?.finalized ?? 0, onLate)
@@ -128,7 +128,7 @@ function createPoll(options: PollOptions) {
     if (isPublished && !polling?.aborted) events.publish(nothingNew, tagged, shared.reached)
   })
 
-  /** In parallel with the head after a block time, otherwise with a new head: the tag moves with it. */
+  /** Whether to read the tag in parallel with the head. Otherwise it is read after a new head, with which it moves. */
   const isTagDue = (now: number) => finality.kind === 'tag' && now - taggedAt >= tagAfter * options.blockTimeMs
 
   async function readTag(now: number) {
@@ -151,10 +151,10 @@ function createPoll(options: PollOptions) {
     if (gone) shared.rolledBackTo(gone.height - 1)
     shared.note(shown)
     if (step.replaced) tag.reset()
-    // After the head: only then is the tag on our branch.
+    // Runs after the head was updated: only then is the tag on our branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
-    // After a replacement, the first node's tag serves until the nodes agree.
+    // After final blocks were replaced, the first node's tag is used until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     events.publish(step, agreed ?? own, shared.reached)
   }
@@ -175,7 +175,7 @@ async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOpt
   return shown
 }
 
-/** More than half share a higher head and its transactions: the poll need not wait for the rest. */
+/** Whether more than half share a higher head and its transactions: the poll need not wait for the other nodes. */
 function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
   if (shown.length < needed) return false
   const head = chooseHead(shown, readers, kept)

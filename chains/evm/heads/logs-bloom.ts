@@ -5,7 +5,7 @@ import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 
-/** A header's filter of the addresses and topics of its logs: 2,048 bits, three per value (yellow paper, 4.4.1). */
+/** A header's bloom filter of log addresses and topics has 2,048 bits, three per value (yellow paper, 4.4.1). */
 const bytes = 256
 const bitsPerValue = 3
 const mostValues = 1_024
@@ -13,11 +13,11 @@ const empty = `0x${'0'.repeat(2 * bytes)}`
 
 type Bit = readonly [byte: number, mask: number]
 
-/** @param finalized the final height by more than half of the nodes */
+/** @param finalized the height that is final for more than half of the nodes */
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /** An empty filter counts only without transactions: chains without filters (EIP-7668) would prove anything. */
+  /** An empty filter counts only without transactions: chains without filters (EIP-7668) always have empty ones. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
@@ -27,7 +27,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /** Only for final blocks of chains with checked header hashes, since those cover the filter. */
+    /** Whether the filters exclude such logs. Only for final blocks with checked hashes, which cover the filters. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

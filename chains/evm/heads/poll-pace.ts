@@ -1,12 +1,12 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/** Distances in expected intervals that count as regular. A poll sees a head up to half an interval late. */
+/** Times between heads that count as regular, in expected intervals. A poll sees a head up to half an interval late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
-/** Intervals by which the next poll is earlier after a hit. Shrinks until a poll is too early. */
+/** After a poll that was right, the next is earlier by this share of an interval, until one is too early. */
 const step = 1 / 32
-/** Intervals between polls after a poll too early. Then the chain counts as irregular. */
+/** Waits after a poll that came too early, in intervals. After the last of them the chain counts as irregular. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
@@ -39,7 +39,7 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
 
   function nextAt(at: number): number {
     if (dueAt === undefined) return at + intervalMs
-    // A chain that became irregular is seen after two usual intervals at the latest.
+    // At most two usual intervals, in case the chain has become irregular.
     if (at < dueAt) return Math.min(dueAt, at + 2 * intervalMs)
     const retry = retries[misses++]
     if (retry !== undefined) return at + Math.max(leastRetryMs, retry * expectedMs())

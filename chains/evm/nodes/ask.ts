@@ -4,10 +4,10 @@ import { isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError }
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostLag } from '../../heads.ts'
 
-/** chainlink-evm: once one node has answered, the others have 5 s. */
+/** Once one node has answered, the others have this long, ms (as in chainlink-evm). */
 const graceMs = 5_000
 
-/** `node` is its origin. */
+/** `node` is the origin of the node's URL. */
 export type NodeAnswer<T> =
   | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
   | { readonly node: string; readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
@@ -26,8 +26,8 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
 }
 
 /**
- * Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never throws.
- * @param mostGraceMs longest wait for the others from `needed` answers on. The usual grace starts with the first answer
+ * Asks all nodes at once. Ends when all have answered, `onAnswer` returns true, or the grace is over. Never throws.
+ * @param mostGraceMs longest wait for the others after `needed` answers. The usual grace starts with the first answer
  */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
@@ -67,7 +67,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** Ms before the second round: one reset of an idle connection must not fail a call to the only node. */
+/** Pause before the second round, ms. One reset of an idle connection must not fail a call to the only node. */
 const secondRoundMs = 150
 
 /** See `Nodes.request`. `readers` are in the current order of preference. */
@@ -87,7 +87,7 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        // Any other error concerns this node only: the next one is asked.
+        // Any other error concerns only this node: the next node is asked.
         if (executing.has(method) && isVerdict(error)) throw error
       }
     }
@@ -107,14 +107,14 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
   }
 }
 
-/** Probes nodes where none is up, but keeps the pauses a node asked for (Retry-After). */
+/** Probes the nodes when none is up, but respects the pause that a node asked for (Retry-After). */
 async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<void> {
   const checks = nodes.filter(({ revivable }) => revivable).map((node) => node.check())
   if (checks.length === 0) problems.push(...nodes.map(({ origin }) => new Error(`${origin}: failed; paused`)))
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** By wait for the rate limit, then lagging nodes last, then preference. */
+/** Picks by the shortest wait for the rate limit. Among equals, nodes that lag come last; then preference decides. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
   const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
@@ -124,7 +124,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
 /** Methods that run contract code: every honest node reports the same result. */
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
-/** A refusal or malformed answer is NODE_REFUSED, else NODE_UNAVAILABLE. */
+/** NODE_REFUSED if a node refused or gave a malformed answer, else NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
   return refusalOf(errors) ?? unavailable(chain, errors)

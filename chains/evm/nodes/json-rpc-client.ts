@@ -5,12 +5,12 @@ import { type Answer, createBatchSize, createRedactor, isTooLarge, parseAnswers,
 import { createCallMerger, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 
-/** Calls of this time leave in one request, ms. */
+/** Calls made within this time share one request, ms. */
 const stallMs = 5
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
-/** The node cannot have received the request. */
+/** Errors after which the node cannot have received the request. */
 const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/
 
 /** Statuses of a gateway that did not pass the request on. */
@@ -18,7 +18,7 @@ const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 const kib = 1_024
 const mib = 1_024 * kib
-/** Bytes of an answer that is one number or hash. An error may quote the request. */
+/** Limit of an answer that is one number or hash, bytes. An error may quote the request. */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
   'eth_chainId',
@@ -28,7 +28,7 @@ const shortMethods = new Set([
   'eth_gasPrice',
   'eth_sendRawTransaction',
 ])
-/** Bytes of longer answers; others have 1 MiB. go-ethereum limits a response to 25 MB, receipts and logs included. */
+/** Limits of longer answers, bytes. Others: 1 MiB. go-ethereum limits a response, even receipts and logs, to 25 MB. */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,
@@ -42,7 +42,7 @@ function mostBytesFor(calls: readonly PendingCall[]): number {
   return Math.min(mostBytes, sum)
 }
 
-/** JSON-RPC over HTTP. Calls of a few ms leave in one request. `count` is called for every call. */
+/** JSON-RPC over HTTP. Calls made within a few ms share one request. `count` is called for every call. */
 export function createJsonRpcClient(url: string, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const target = new URL(url)
   const { origin } = target
@@ -120,7 +120,7 @@ function settle(calls: readonly PendingCall[], answers: readonly Answer[], faile
   }
 }
 
-/** Throws TransportError without a whole answer in time, MalformedAnswer if it is too long. */
+/** Throws TransportError if no complete answer comes in time, MalformedAnswer if it is too long. */
 async function post(target: URL, redact: (text: string) => string, body: string, limits: Parameters<typeof fetchBounded>[2]) {
   const { origin } = target
   try {

@@ -9,7 +9,7 @@ export interface Answer {
 /** Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** Undefined if it is not JSON-RPC, or has far more answers than calls. */
+/** Undefined if the text is not JSON-RPC, or has far more answers than calls. */
 export function parseAnswers(text: string, calls: number): Answer[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -27,8 +27,8 @@ export function parseAnswers(text: string, calls: number): Answer[] | undefined 
 const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
 
 /**
- * A batch refused for its size, as a whole or by call (go-ethereum rpc/handler.go, respondWithBatchTooLarge).
- * Texts that a contract may have written do not count.
+ * Whether a node refused a batch for its size, as a whole or call by call (go-ethereum rpc/handler.go,
+ * respondWithBatchTooLarge). Ignores texts that a contract may have written.
  */
 export function isTooLarge(answers: readonly Answer[] | undefined, status: number, calls: readonly Pick<PendingCall, 'id' | 'method'>[]) {
   if (!answers) return status === 413 || status === 400
@@ -60,9 +60,9 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }
 
-/** chainlink-evm's smallest default (Polygon): every provider accepts it. */
+/** Largest batch, calls: chainlink-evm's smallest default (Polygon), which every provider accepts. */
 const mostCalls = 100
-/** Pause before a refused batch size doubles again, ms. */
+/** After a refusal the batch size doubles at this interval, ms. */
 const growEveryMs = 60_000
 
 /** Size of batches to one node. `now`: ms, monotonic. */

@@ -18,7 +18,7 @@ interface ContractCall {
   readonly data: string
 }
 
-/** Merges contract reads at one block into one `eth_call`. Failed reads are sent again singly. `now`: monotonic ms. */
+/** Merges contract reads at one block into one `eth_call`. Failed reads are sent again alone. `now`: monotonic ms. */
 export function createCallMerger(send: (calls: readonly PendingCall[]) => void, nextId: () => number, now: () => number) {
   let pausedUntil = -Infinity
   let refusals = 0
@@ -28,7 +28,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
     refusals++
   }
 
-  /** If one of these calls succeeds, the merging was the problem. */
+  /** Sends the calls without merging them. If one succeeds, the merging was the problem. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -104,14 +104,14 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
 }
 
 /**
- * Creation code that makes the appended calls (viem's "deployless" calls). Runs on any EVM with STATICCALL.
- * Input per call: a word each for address and length, then data. Output: 1 or 0 and length, then bytes.
- * The first byte is never 0xEF, which code must not begin with (EIP-3541).
+ * Creation code that makes the appended calls (viem's "deployless" calls). Runs on any EVM with STATICCALL. Input per
+ * call: a word each for address and length, then data. Output: 1 or 0 and length, then bytes. The output never begins
+ * with 0xEF, which deployed code must not begin with (EIP-3541).
  */
 const code = [
-  // Copies everything to memory. The stack holds the places of the next result and call (first at 0x4d).
+  // Copies everything to memory. The stack holds the offsets of the next result and call (the first is at 0x4d).
   '38600060003938604d',
-  // 0x09: done (0x45) if no call is left.
+  // 0x09: goes to 0x45 if no call is left.
   '5b80381115604557',
   // staticcall(gas, address, data, length, 0, 0)
   '6000600082602001518360400184515afa',
@@ -124,7 +124,7 @@ const code = [
 ].join('')
 
 const wordDigits = 64
-/** Far below the limits of creation code (48 KiB, EIP-3860) and of returned code (24 KiB, EIP-170). */
+/** 16 KiB, far below the limits of creation code (48 KiB, EIP-3860) and of returned code (24 KiB, EIP-170). */
 const mostDigits = 2 * 16_384
 
 const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')
@@ -134,7 +134,7 @@ export function mergedData(calls: readonly ContractCall[]): string {
   return `0x${code}${entries.join('')}`
 }
 
-/** Undefined if the answer does not fit the calls; undefined bytes: only a separate call returns its error. */
+/** Bytes by call. Undefined bytes: only a separate call returns the error. Undefined if the answer does not fit. */
 function readMerged(result: unknown, calls: number): readonly (string | undefined)[] | undefined {
   if (typeof result !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(result)) return undefined
   const returned: (string | undefined)[] = []

@@ -21,7 +21,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 /** One node. Its network is checked before any other call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // One listener per waiting call.
+  // Each waiting call adds a listener.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec.url, timeoutMs, closing.signal, count)
   const now = () => performance.now()
@@ -34,7 +34,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     const turn = limiter.take()
     if (turn > 0) await pause(turn, closing.signal)
     const started = now()
-    // Calls of several traces may share a request: each span covers its own call and wait.
+    // Calls of several traces may share a request, so each span covers one call and its wait.
     const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': method, 'portage.node': spec.name, 'portage.network': networkId }
     try {
       const result = await inSpan(`rpc ${method}`, attributes, () => client.request(method, params))
@@ -61,7 +61,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** A node to probe when no other is up: it did not just fail and asked for no pause. */
+    /** Whether to probe this node when none is up: it did not just fail and has asked for no pause. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
@@ -70,7 +70,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     },
     /** Waits for the rate limit. Throws RpcError, TransportError. */
     ask,
-    /** Reads its network, at the start and after each pause. Calls share one check. Throws as `ask`. */
+    /** Reads the node's network id, at the start and after each pause. Calls share one check. Throws like `ask`. */
     check() {
       const read = () => ask('eth_chainId', [], readNetworkId)
       checking ??= health.probe(networkId, read, reads).finally(() => (checking = undefined))
@@ -98,7 +98,7 @@ function readOrRefuse<T>(node: string, method: string, result: unknown, read: Re
   }
 }
 
-/** A token bucket of one second's calls. `now`: ms, monotonic. */
+/** A token bucket that holds the calls of one second. `now`: ms, monotonic. */
 export function createLimiter(perSecond: number | undefined, now: () => number) {
   if (perSecond === undefined) return { waitMs: 0, take: () => 0 }
   const rate = perSecond / 1000
@@ -117,7 +117,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Returns the wait, ms. Calls keep their sequence. */
+    /** Takes a token. Returns how long to wait for it, ms. Calls are served in sequence. */
     take() {
       const wait = waitMs()
       tokens--
@@ -145,7 +145,7 @@ export function createNodeHealth(now: () => number) {
 
   /** The first failure opens the circuit. Parallel calls count as the same failure. */
   function open(retryAfterMs = 0): void {
-    // A node must not disappear for hours.
+    // Limited: a node must not disappear for hours because it asked for that.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (circuit !== 'open') {
       openUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -185,7 +185,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       open(retryAfterMs)
     },
-    /** Closes the circuit. Throws as `read`. A node that only sends may hide its network (EIP-155 protects). */
+    /** Closes the circuit. A node that only sends may hide its network (EIP-155 protects). Throws like `read`. */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       circuit = 'half-open'
       const found = await read().catch((error: unknown) => {
@@ -201,7 +201,7 @@ export function createNodeHealth(now: () => number) {
   }
 }
 
-/** @param agoMs by a monotonic clock, so that ages are right when the system clock is set */
+/** @param agoMs measured by a monotonic clock, so that it is right even if the system clock was set */
 function asked(agoMs: number): { askedAt?: number } {
   return Number.isFinite(agoMs) ? { askedAt: Math.round(Date.now() - agoMs) } : {}
 }

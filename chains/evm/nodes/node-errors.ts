@@ -25,7 +25,7 @@ export class RpcError extends RelayerError {
   }
 }
 
-/** Rate limits of gateways. −32005 alone may also mean a long range. */
+/** Texts of gateways' rate limits. The code −32005 alone may also mean that a block range is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
@@ -33,7 +33,7 @@ const unpaid = /insufficient (funds|balance)|outoffunds/i
 
 /** For errors of eth_call and eth_estimateGas only. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Data alone is no proof: gateways use it too.
+  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Data alone is no proof: gateways send it too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
@@ -46,7 +46,7 @@ export function isVerdict(error: unknown): boolean {
   return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
 }
 
-/** No usable answer of a node. `maybeReceived` is false only if the request cannot have reached it. */
+/** A node gave no usable answer. `maybeReceived` is false only if the request cannot have reached it. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
   /** Retry-After of the node, ms. */
@@ -70,7 +70,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** Thrown by a reader for a valid answer of another state: the node lags, another may know more. */
+/** Thrown by a reader for a valid answer about another state: the node lags, and another node may know more. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

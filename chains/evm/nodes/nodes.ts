@@ -19,7 +19,7 @@ export interface NodesOptions {
   readonly nodes: readonly NodeSpec[]
   /** `private`: transactions go only to nodes with that use. Default: public. */
   readonly send?: 'public' | 'private' | undefined
-  /** Ms per answer. Default: 10 s. */
+  /** Timeout of an answer, ms. Default: 10 s. */
   readonly timeoutMs?: number | undefined
   /** Values of `${VARIABLE}` in URLs of added nodes. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
@@ -31,42 +31,42 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const callsByNode = new Map<string, Map<string, number>>()
   const closing = new AbortController()
   const make = (spec: NodeSpec) => {
-    // A node added again under its name continues its counts.
+    // A node that is added again under its old name continues its counts.
     const calls = callsByNode.get(spec.name) ?? new Map<string, number>()
     callsByNode.set(spec.name, calls)
     return createNodeClient(spec, networkId, timeoutMs, (method) => calls.set(method, (calls.get(method) ?? 0) + 1))
   }
   const set = createNodeSet(nodes, make, environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /** The majority's base: configured nodes that read, also disabled ones, so that settings cannot shift it. */
+  /** Majorities are counted of these: configured nodes that read, even disabled ones, so settings cannot shift them. */
   const voters = set.configured.filter(({ reads }) => reads)
-  /** Added nodes serve only while the config's nodes do not answer. */
+  /** Added nodes are asked only while the config's nodes do not answer. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? set.enabled.filter(({ reads }) => reads) : [])
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** In parallel, so that no call waits for a dead node twice. */
+  /** Checks due nodes in parallel to calls, so that no call waits for a dead node twice. */
   function probe(): void {
     for (const node of set.enabled) if (node.due) node.check().catch(() => undefined)
   }
 
   return {
     callsByNode,
-    /** A disabled voter counts as silent. */
+    /** The number of voters. A disabled voter counts as one that does not answer. */
     readers: voters.length,
     voterNames: voters.map(({ spec }) => spec.name),
     needed,
     /** Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no node that reads answers. */
     verify: () => verify(set.enabled, name, networkId),
-    /** Asks one node, after a failure the next. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
+    /** Asks one node and, after a failure, the next. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
     request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
       probe()
       return askOne({ method, params, read })
     },
     /**
      * Asks the voters that are up, and the others if too few are up. Never throws.
-     * @param mostGraceMs longest wait once more than half have answered. Default: 5 s after the first
+     * @param mostGraceMs longest wait once more than half have answered. Default: 5 s after the first answer
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
       probe()
@@ -75,14 +75,14 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const asked = up.length * 2 > voters.length ? up : [...up, ...others]
       return askMany(asked, { method, params, read }, timeoutMs, onAnswer, mostGraceMs, needed)
     },
-    /** To every node that takes transactions. Never throws. */
+    /** Sends a request to every node that takes transactions. Never throws. */
     sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>) {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Nodes that lag, or are far above the majority, are asked last. `known`: our head. Never throws. */
+    /** Asks those nodes last that lag, or are far above the majority. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -129,7 +129,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
   let added: readonly NodeClient[] = []
-  /** Also removed ones, which may still answer. */
+  /** Includes removed nodes, which may still answer. */
   const made = [...configured]
   let broken: readonly NodeStatus[] = []
 
@@ -177,7 +177,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
   }
 }
 
-/** A problem names the variable but no value, which may be a key. */
+/** Fills in `${VARIABLE}`. A problem names the variable but no value, which may be a key. */
 function resolve(url: string, environment: Environment): { url: string } | { problem: string } {
   const missing = [...url.matchAll(/\$\{([^}]*)\}/g)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }

@@ -5,10 +5,10 @@ import { noAnswer, type NodeAnswer } from './ask.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
-/** Single node: equal answers count within this many blocks. */
+/** Single node: the second, equal answer counts within this many blocks of the first. */
 const memoryBlocks = 16
 const mostRounds = 3
-/** Single node: least ms between two reads if no block comes. */
+/** Single node: shortest time between two reads if no block comes, ms. */
 const leastWaitMs = 1_000
 
 /** A question to all nodes, for irreversible verdicts. */
@@ -17,13 +17,13 @@ export interface Question<T> {
   readonly method: string
   /** Called for each round: a block tag may have moved on. */
   readonly params: () => readonly unknown[]
-  /** An error counts as silence. */
+  /** Throws if the answer is no vote. */
   readonly read: ReadAnswer<T>
   /** Ask a single node only once. */
   readonly once?: boolean
-  /** Without any answer, throws a refusal as NODE_REFUSED. */
+  /** If no node answers and one refused, throw NODE_REFUSED. */
   readonly refusable?: boolean
-  /** Default: JSON. */
+  /** Answers with the same key are equal. Default: JSON. */
   readonly key?: (value: T) => string
 }
 
@@ -60,7 +60,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Once per block: thousands may ask in one tick. */
+  /** Forgets old answers. Runs once per block: thousands may ask in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()

@@ -11,10 +11,10 @@ export interface AwsKmsSpec {
   readonly endpoint?: string | undefined
 }
 
-/** Ms for an answer, retries of the SDK included. */
+/** Timeout of an answer, ms, including retries of the SDK. */
 const timeoutMs = 10_000
 
-/** A secp256k1 key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE without the key. */
+/** A secp256k1 key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it lacks the key. */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
   const client = new Client({ region: spec.region, endpoint: spec.endpoint })
@@ -58,7 +58,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening only then is such a refusal final: later, nonces wait for the key's permissions */
+/** @param opening a lasting refusal is final only then: later, nonces wait for the key's permissions */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -66,7 +66,7 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // No cause: the SDK's errors hold whole requests, accounts and users.
+    // The cause is left out: the SDK's errors hold whole requests, accounts and users.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }

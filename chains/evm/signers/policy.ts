@@ -10,7 +10,7 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery`: needs a proof. `own`: allowed without one. Else the refusal and the deciding config. */
+/** `delivery`: needs a proof. `own`: allowed without one. Else why it is refused, and the config that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
 interface Exceeded {
@@ -19,13 +19,13 @@ interface Exceeded {
   readonly allowed: bigint
 }
 
-/** Last check before the key: no-ops, listed payments, operators' and proved calls, in limits. Throws as `Signer`. */
+/** Last check before signing: no-ops, listed payments, operators' calls, proved calls, limits. Throws like `Signer`. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
   const open = (folder?: string) => (folder === undefined ? createSpendingMemory(clock) : createSpendingLog(folder, clock))
   const log = open(spendingFolder)
-  // On their own: payments that somebody ordered must not use up what deliveries may cost.
+  // Counted separately: payments that somebody ordered must not use up the limits of deliveries.
   const payments = open(spendingFolder && join(spendingFolder, 'payments'))
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
@@ -39,20 +39,20 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `It exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
   const refuseSpending = (transaction: Proposed, cost: bigint) => (spending: SpendingCounter, nowMs: number) => {
-    // Checked even if nothing is added: parallel signatures may have had this counted nonce refused.
+    // Checked even if nothing is added: this nonce may have been counted but refused, because of parallel signatures.
     const added = spending.added(cost, transaction.nonce)
     refuseBeyond(transaction, exceeded('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
     refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
   }
 
-  /** Checks all but spending. Returns the highest cost without coins, wei. */
+  /** Checks all but spending. Returns the highest cost without the moved coins, wei. */
   async function allow(transaction: Proposed): Promise<bigint> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    // Without the data fee first: what exceeds a limit anyway needs no read.
+    // First without the data fee: a transaction that exceeds a limit anyway needs no read.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
-    // A no-op counts as its whole gas limit, but costs a fraction of it.
+    // A no-op is counted with its whole gas limit, but costs a fraction of it.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
@@ -96,7 +96,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
-  // First, because the operators' list never exempts a delivery from its proof.
+  // Checked first, because the operators' list never exempts a delivery from its proof.
   if (calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -156,7 +156,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** A proof may become void: a guardian set expires, a chain is replaced. */
+/** How long a proof is remembered, ms. It may become void: a guardian set expires, a chain is replaced. */
 const rememberMs = 10 * 60_000
 
 /** Remembers proved calls for ten minutes, and longer for signed nonces: a fee raise signs the same call again. */

@@ -7,7 +7,7 @@ export interface RemoteSpec {
   readonly kind: 'remote'
   /** A web3signer in eth1 mode. User info becomes HTTP basic authentication. */
   readonly url: string
-  /** The public key there. Absent: found by the lane's address. */
+  /** The public key in web3signer. Absent: found by the lane's address. */
   readonly identifier?: string | undefined
   readonly timeoutMs: number
 }
@@ -29,7 +29,7 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
   return { address, sign: ({ unsigned }) => service.sign(found, unsigned) }
 }
 
-/** Bytes of 30,000 public keys. */
+/** Longest answer: the bytes of 30,000 public keys. */
 const mostBytes = 4 * 1_024 * 1_024
 
 function connect({ url, timeoutMs }: RemoteSpec) {
@@ -52,11 +52,11 @@ function connect({ url, timeoutMs }: RemoteSpec) {
     } catch (error) {
       if (error instanceof AnswerTooLong) throw offline('The remote signer gave an answer that is too long.')
       const silent = error instanceof Error && error.name === 'TimeoutError'
-      // No cause: it may quote the URL.
+      // The cause is left out: it may quote the URL.
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
     }
     if (status === 200) return text
-    // The body may quote the request, or be a gateway's page.
+    // The body is left out: it may quote the request, or be a gateway's page.
     throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
   }
 
@@ -89,7 +89,7 @@ const meanings: Readonly<Record<number, string>> = {
   429: ' (too many requests)',
 }
 
-/** With or without prefix byte. Undefined if it is of another curve. */
+/** Takes a key with or without prefix byte. Undefined if it is of another curve. */
 function addressOf(publicKey: string): string | undefined {
   const hex = digits(publicKey)
   try {

@@ -4,12 +4,12 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
-/** Range of one sum, ms: an hour is counted as 60 to 65 minutes. */
+/** Spending is summed by this interval, ms. So an hour is counted as 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
 /** Ms. */
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** More than a week. A jumping clock decides which sums count, but not which are forgotten. */
+/** Sums that are kept: more than a week. Forgetting by number, not by age, does not depend on a clock that may jump. */
 const mostBuckets = 2_400
 /** A forgotten nonce counts in full when it is signed again. */
 const mostNonces = 1_024
@@ -20,7 +20,7 @@ export class SpendingCounter {
   readonly #buckets = new Map<number, bigint>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
-  /** Wei beyond those the nonce was signed for before. @param nonce absent: a new one */
+  /** Wei by which `cost` exceeds earlier attempts of the nonce. @param nonce absent: a new one */
   added(cost: bigint, nonce: number | undefined): bigint {
     const before = nonce === undefined ? 0n : (this.#dearest.peek(nonce) ?? 0n)
     return cost > before ? cost - before : 0n
@@ -36,7 +36,7 @@ export class SpendingCounter {
     if (this.#buckets.size > mostBuckets) this.#buckets.delete(Math.min(...this.#buckets.keys()))
   }
 
-  /** Wei. Sums in the future, after a clock was set back, also count. */
+  /** Wei. After a clock was set back, sums in the future count too. */
   spent(window: Window, nowMs: number): bigint {
     let sum = 0n
     for (const [start, wei] of this.#buckets) if (start > nowMs - windows[window] - bucketMs) sum += wei
@@ -46,22 +46,22 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** Older files that are kept: a clock that runs ahead must not remove files that still count. */
+/** Number of old files that are kept: a clock that runs ahead must not remove files that still count. */
 const keptFiles = 200
 
-/** Ms within which a log is not read again, except after an attempt is recorded. */
+/** A log is not read again within this time, ms, except after an attempt was recorded. */
 const freshMs = 1_000
 
 /** Counts the cost of all signatures of a key. */
 interface SpendingLog {
-  /** Records an attempt unless `refuse` throws. Runs in sequence. Throws as `refuse`, SPENDING_UNRECORDED. */
+  /** Records an attempt unless `refuse` throws. Runs in sequence. Throws like `refuse`, and SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void>
   readonly spending: SpendingCounter
-  /** At most one read per second. Throws SPENDING_UNRECORDED. */
+  /** Reads the log, at most once per second. Throws SPENDING_UNRECORDED. */
   load(): Promise<void>
 }
 
-/** In memory: a new process starts at 0. */
+/** Counts in memory: a new process starts at 0. */
 export function createSpendingMemory(clock: () => number = Date.now): SpendingLog {
   const spending = new SpendingCounter()
   return {
@@ -76,17 +76,17 @@ export function createSpendingMemory(clock: () => number = Date.now): SpendingLo
 }
 
 /**
- * A file per hour, a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
- * Processes with one key share it: each appends, reads all, checks again. A refused attempt stays counted.
- * A line that a crash cut belongs to an unsigned attempt. Anything else that is no line may have been one: nothing is
- * signed until it is repaired or a day old.
+ * A file per hour, with a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
+ * Processes with the same key share the folder: each appends its line, reads all lines, and checks again. A refused
+ * attempt stays counted. A line cut by a crash belongs to an unsigned attempt. Any other broken line may have been an
+ * attempt: nothing is signed until it is repaired or a day old.
  */
 export function createSpendingLog(folder: string, clock: () => number = Date.now): SpendingLog {
   const spending = new SpendingCounter()
-  /** Hour → bytes read. All files are read on: clocks differ and may be set back. */
+  /** Hour → bytes read so far. No file counts as complete: clocks differ and may be set back. */
   const readTo = new Map<number, number>()
   let cleaned = false
-  /** By a monotonic clock. */
+  /** Start of the last read, ms by a monotonic clock. */
   let caughtUpAt = -Infinity
   let last: Promise<unknown> = Promise.resolve()
 
@@ -114,7 +114,7 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     for (const line of whole.split('\n')) {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A cut cost counts, too: it is no more than the whole one, of an attempt that nobody signed.
+      // A cut number counts too: it is not above the whole one, and nobody signed that attempt.
       if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
       else if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(hour)
     }
@@ -132,14 +132,14 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     const now = clock()
     refuse(spending, now)
     if (spending.added(cost, nonce) === 0n) {
-      // Lines of other processes count.
+      // Lines that other processes have added count too.
       await recorded(folder, catchUp)
       return refuse(spending, now)
     }
     // The first line break ends a line that a crash may have cut.
     await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), `\n${now} ${nonce} ${cost}\n`, { mode: 0o600 }))
     await recorded(folder, catchUp)
-    // With all other lines. This attempt is already counted.
+    // Checked again with the lines of all processes. This attempt is already counted.
     refuse(spending, now)
   }
 

@@ -6,11 +6,11 @@ import { type EncodedTransaction, encodeTransaction } from '../transactions/enco
 
 export interface Key {
   readonly address: string
-  /** A signature, or the two numbers of a remote service. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** Returns a signature, or the two numbers that a remote service gives. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   sign(transaction: EncodedTransaction): Promise<Signature | SignatureNumbers>
 }
 
-/** Trusts no key: checks address and low `s`. Throws SIGNER_UNAVAILABLE (fields), SIGNER_OFFLINE (wrong signature). */
+/** Checks address and low `s` of signatures. Throws SIGNER_UNAVAILABLE (bad field), SIGNER_OFFLINE (bad signature). */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -46,7 +46,7 @@ export interface SignatureNumbers {
   readonly s: bigint
 }
 
-/** Low `s` (EIP-2), and recovers to the address. Undefined if there is none. Never throws. */
+/** The signature with low `s` (EIP-2) that recovers to the address. Undefined if there is none. Never throws. */
 function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNumbers): Signature | undefined {
   if (r < 1n || r >= curveOrder || s < 1n || s >= curveOrder) return undefined
   const compact = Buffer.concat([toWord(r), toWord(s > curveOrder / 2n ? curveOrder - s : s)])
@@ -63,7 +63,7 @@ export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefine
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** Positive: a zero precedes a first bit that is set. */
+/** Reads a positive integer: a zero byte must precede it if its first bit is set. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

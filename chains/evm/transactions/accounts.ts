@@ -10,12 +10,12 @@ import type { Nodes } from '../nodes/nodes.ts'
 
 /** Full nodes keep 128 states (go-ethereum TriesInMemory). Older ones need an archive node. */
 export const statesKept = 128
-/** As many lower counts in a row prove an earlier read wrong. */
+/** This many lower counts in a row prove an earlier read wrong. */
 const mostLowerReads = 5
 
-/** An answer outside is confirmed by all nodes. */
+/** A balance is confirmed by all nodes if it is outside these factors of the last agreed one. */
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }
-/** Ms for slower nodes once more than half have answered. */
+/** Wait for slower nodes once more than half have answered, ms. */
 const graceMs = 500
 
 export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
@@ -29,14 +29,14 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
 
   const countAt = (address: string, at: string) => nodes.request('eth_getTransactionCount', [address, at], readCount)
 
-  /** By tag if the node pruned the state or lacks the block. */
+  /** Asks by the tag `finalized` if the node pruned the state or lacks the block. */
   const finalizedCountAt = (address: string, at: string) =>
     countAt(address, at).catch((error: unknown) => {
       if (!(error instanceof RpcError) || at === 'finalized') throw error
       return countAt(address, 'finalized')
     })
 
-  /** A false balance of 0 would stop the lane. */
+  /** All nodes confirm an unlikely balance: a false 0 would stop the lane. */
   async function readBalance(address: string): Promise<string> {
     const read = (value: unknown) => toDecimal(value, 'balance')
     const params = [address, 'latest']
@@ -64,7 +64,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     return { ...nonces, balance, block: { height, hash } }
   }
 
-  // By event: the finalized height may rise without a new head.
+  // Read once per event, not per head: the finalized height may rise without a new head.
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {
@@ -90,7 +90,7 @@ function createFloors() {
       const isLower = read.latestNonce < known.latest || read.finalizedNonce < known.finalized
       const lower = isLower ? known.lower + 1 : 0
       const floor = lower < mostLowerReads ? { ...known, lower } : none
-      // Floors hold only while their head is canonical.
+      // Floors apply only if the head of the read is canonical.
       const latestNonce = isCanonical ? Math.max(floor.latest, read.latestNonce) : read.latestNonce
       const finalizedNonce = Math.min(latestNonce, Math.max(floor.finalized, read.finalizedNonce))
       if (isCanonical) floors.set(address, { latest: latestNonce, finalized: finalizedNonce, lower: floor.lower })

@@ -5,18 +5,18 @@ import { list, number, string } from '../rlp.ts'
 
 export interface EncodedTransaction {
   readonly nonce: number
-  /** Payload (EIP-155, EIP-1559): 0x, lower case. */
+  /** The payload to sign (EIP-155, EIP-1559): 0x, lower case. */
   readonly unsigned: string
   readonly digest: Uint8Array
   readonly signingHash: string
-  /** 0x in lower case. The signature is not checked. */
+  /** Does not check the signature. Hex is 0x, lower case. */
   signed(signature: Signature): { readonly raw: string; readonly hash: string }
 }
 
 const type2 = Buffer.from([2])
 const emptyList = Buffer.from([0xc0])
 
-/** The same bytes for each attempt. Throws RangeError, SyntaxError or TypeError. Equal fees make it legacy. */
+/** Equal input gives equal bytes. Legacy if `maxFee` equals `tip`. Throws RangeError, SyntaxError or TypeError. */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
   if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is not a whole number.')
@@ -55,7 +55,7 @@ function encoded(nonce: number, unsigned: Buffer, attach: (yParity: 0 | 1, r: Bu
   }
 }
 
-/** Throws TypeError, also for a wrong checksum of mixed case (EIP-55). */
+/** Throws TypeError, also for an address in mixed case with a wrong checksum (EIP-55). */
 function addressBytes(address: string): Buffer {
   const digits = /^0x([0-9a-f]{40})$/i.exec(address)?.[1]
   if (digits === undefined) throw new TypeError('The recipient is not an address.')

@@ -6,13 +6,13 @@ import type { Receipts } from './receipts.ts'
 import { createWatchedHashes, type Due, lookup, nothing, show, unseen, type WatchedHash, type WatchState } from './watched-hashes.ts'
 
 const mostAccepted = 4_096
-/** With fewer cached blocks an unknown hash is looked up again, up to `mostUnknown` times. */
+/** With fewer cached blocks than this, an unknown hash is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
-/** A node that only lags has the receipt by then. */
+/** After this many misses all nodes are asked. A node that only lags has the receipt by then. */
 const mostMisses = 3
 
-/** All watches of a chain. They cost one batched read to attach and one per block that includes some. */
+/** All watches of a chain. They cost one batched read when added, and one per block that includes some of them. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
@@ -25,7 +25,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A new hash waits for the next poll, which saves most reads. An added hash that is in a block is asked again.
+    // A new hash is read at the next poll, when most need no read. A known one is read for a watch without inclusion.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -42,7 +42,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /** The transaction is new, so later blocks show it without a read. */
+    /** A node accepted the transaction as new, so later blocks show it without a read. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
@@ -96,7 +96,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** The node lacks a listed receipt. If it lags, the next poll finds it; if it lies, the others are asked. */
+  /** The node lacks the receipt of a listed hash. If it lags, a later poll works. If it lies, others are asked. */
   async function missed(watched: WatchedHash): Promise<void> {
     if (watched.due.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
@@ -110,13 +110,13 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     if (receipt) return judge(watched, receipt)
     if (kept.find(watched.hash)) return
     watched.due = afterUnknown(watched.due, kept)
-    // No node has it in a block any more.
+    // The transaction was in a block and is in none any more.
     for (const { watch, inclusion } of before) {
       if (watch.inclusion === inclusion && inclusion.kind === 'included' && inclusion.receipt.hash === watched.hash) show(watch, unseen)
     }
   }
 
-  /** True if the cached block lists it. Reverts and receipts of other blocks need more than half of the nodes. */
+  /** A success that a cached block lists is believed. Reverts and uncached blocks need more than half of the nodes. */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') settle(watched, receipt)
@@ -139,7 +139,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
 
   return {
     listed,
-    /** Failed reads stay due until the next poll. */
+    /** Starts all due reads. Failed ones stay due until the next poll. */
     all() {
       listed()
       for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
@@ -159,7 +159,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** A hash may be mined below the cached blocks, and the node may lag. */
+/** Looks again while few blocks are cached: the hash may be mined below them, and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks

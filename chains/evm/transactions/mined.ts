@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Heights per batch: two rounds search 128 blocks. */
+/** Heights that are read at once. Two rounds search 128 blocks. */
 const probes = 15
 
 /** See `Chain.mined`. */
@@ -51,18 +51,18 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node finds the block and all nodes confirm it. If it finds none, it may lie: most nodes are searched. */
+  /** One node finds the block and all nodes confirm it. If it finds none, it may lie: most nodes search again. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** If too few nodes keep the state, one node answers: the result is confirmed by all. */
+    /** If too few nodes keep the state, one node answers. All nodes confirm the result. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
     }
     const found = await search(address, nonce, byOne)
-    // A single node would need two blocks for each step.
+    // A single node would need two blocks for each step of that search.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }
@@ -70,7 +70,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
 /** Undefined: no asked node keeps that state. */
 type CountAt = (height: number) => Promise<number | undefined>
 
-/** Lowest height whose state has spent the nonce. Undefined if pruned. */
+/** Lowest height at which the nonce is used. Undefined if that state is pruned. */
 async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
@@ -109,7 +109,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** Throws if the fields do not match the hash. Types that Portage never signs return their hash. */
+/** Throws if the fields do not match the hash. For a type that Portage never signs, returns the transaction hash. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

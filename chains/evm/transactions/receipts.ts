@@ -4,10 +4,10 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Receipts from which on the whole block is cheaper, if they are a quarter of it. */
+/** From this many receipts on, if they are a quarter of the block, it is cheaper to read the whole block. */
 const wholeBlockFrom = 4
 
-/** Blocks of single reads after a node refused a whole block's receipts. */
+/** For this many blocks after a node refused a whole block's receipts, they are read one by one. */
 const singlyBlocks = 1_000
 
 /** Throws NODE_REFUSED. */
@@ -41,9 +41,9 @@ export function readLog(value: unknown): Log {
 
 export type Receipts = ReturnType<typeof createReceipts>
 
-/** All calls of a tick leave in one HTTP request. */
+/** All calls of a tick share one HTTP request. */
 export function createReceipts(nodes: Nodes, agree: Quorum) {
-  /** Single reads up to this height, after a refusal. */
+  /** Up to this height receipts are read one by one, after a refusal. */
   let singlyUpTo = -1
 
   const method = 'eth_getTransactionReceipt'
@@ -83,7 +83,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         },
         key: keyOf,
       }),
-    /** Undefined: more than half know no block with it. */
+    /** Undefined: more than half know no block with the transaction. */
     agreedIfAny: (hash: string) =>
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,
@@ -92,7 +92,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         read: readReceiptIfAny,
         key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
       }),
-    /** Only those in exactly this block. */
+    /** Returns only receipts of exactly this block. */
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
       const many = block.height > singlyUpTo && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map((hash) => one(hash))))

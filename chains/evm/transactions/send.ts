@@ -4,8 +4,8 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Order of refusals. A silent node may hold the transaction, so silence wins over all that frees, holds or re-prices.
- * Statements about the nonce win over silence. `fatal` wins only if no node says anything else.
+ * Refusals by precedence. Statements about the nonce come first, then silence (`ambiguous`): a silent node may hold the
+ * transaction, so nothing may free, hold or re-price it. `fatal` counts only if no node says anything else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -21,7 +21,7 @@ const order: readonly SendErrorClass[] = [
   'fatal',
 ]
 
-/** Ends when one node takes it, or all have answered or timed out. Never throws. */
+/** Ends when one node takes the transaction, or all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
   await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
@@ -31,7 +31,7 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   })
   const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
   if (taken) return taken.outcome
-  // An unreached node does not count, unless none was reached.
+  // Nodes that were not reached count only if none was reached.
   const reached = outcomes.filter((answer) => answer.reached)
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
   const [best] = said.toSorted((a, b) => order.indexOf(a.error) - order.indexOf(b.error))
@@ -52,7 +52,7 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * Patterns in lower case, first match wins. Replacement precedes underpriced. A busy gateway may quote anything.
+ * Patterns in lower case; the first match wins. Replacement precedes `underpriced`. A busy gateway may quote anything.
  * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
  * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
@@ -175,7 +175,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
 /** EIP-1474. The only unambiguous code: −32000, −32003, −32010 and −32603 wrap anything. */
 const limitExceeded = -32005
 
-/** Class → texts of a chain's own nodes, in any case. */
+/** Class → error texts of a chain's own nodes. Letter case does not matter. */
 export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string[] | undefined>>>
 
 type Classify = ReturnType<typeof createClassifier>

@@ -28,26 +28,26 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Two calls of one function differ. A lower estimate would run out of gas despite the margin. */
+/** Estimates for calls of one function may differ this much. With a lower one, gas runs out despite the margin. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** Ms during which all nodes are asked after an estimate was too low: one failed round, not one per call. */
+/** After an estimate was too low, all nodes are asked for this time, ms: one round fails, not one per call. */
 const distrustMs = 600_000
-/** A repeated estimate may mean that the first one failed. */
+/** Calls that are remembered. A repeated estimate may mean that a transaction with the first one failed. */
 const mostCalls = 4_096
 
 /**
- * Gas times `gasFactor`, at most the block's limit. A node's estimate counts if it is like those most nodes gave.
- * Else the median counts. A revert or a poor sender needs more than half: one node must not stop deliveries.
- * Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * Gas times `gasFactor`, at most the block's limit. One node's estimate counts if it is near earlier ones of most
+ * nodes, else the median of all. More than half must report a revert, or a sender without funds: one node must not stop
+ * deliveries. Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** `limit`: the gas limit from a single node's estimate, if used. */
+  /** `limit`: the gas limit made from a single node's estimate, if that was used. */
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // The latest block: without it some nodes (anvil, older go-ethereum) include our own pending call.
+    // Names the latest block: otherwise some nodes (anvil, older go-ethereum) include our own pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -89,7 +89,7 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/** The median of most nodes. With too few, the first estimate counts; its revert has no data, so nothing acts on it. */
+/** The median of most nodes, else the first answer. A first revert loses its data then, so that nothing acts on it. */
 async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
@@ -139,7 +139,7 @@ function findData(data: unknown): string {
   return inner.data !== undefined ? findData(inner.data) : findData(inner.result)
 }
 
-/** Contracts choose the text, and the patterns take quadratic time. */
+/** Longer messages are cut: contracts choose the text, and the patterns take quadratic time. */
 const longestMessage = 1_000
 
 function plainReason(message: string): string {

@@ -6,7 +6,7 @@ export type Due =
   | { readonly kind: 'nothing' }
   /** Its receipt is read by hash at each poll until a node answers. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** No node knew it `unknown` times. Looked up again at the next block: it may be below the cached ones. */
+  /** Looked up in vain `unknown` times. Looked up again at the next block: it may be mined below the cached blocks. */
   | { readonly kind: 'unknown'; readonly unknown: number }
   /** A cached block lists it. `misses`: how often a node lacked the receipt. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
@@ -63,7 +63,7 @@ export function createWatchedHashes() {
         if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
       }
     },
-    /** For skipped or replaced blocks: looks up all that blocks from `firstKnown` on cannot show. */
+    /** After skipped or replaced blocks, looks up all hashes that blocks from `firstKnown` on cannot show. */
     recheck(firstKnown: number): void {
       for (const { inclusion, hashes } of all) {
         if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue
