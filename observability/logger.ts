@@ -95,7 +95,7 @@ function prettyStream(destination: DestinationStream, colour = process.stderr.is
   return { write: (line) => destination.write(prettyLine(line, colour)) }
 }
 
-/** Other text stays as it is. */
+/** Formats one JSON line. Other text stays unchanged. */
 export function prettyLine(line: string, colour: boolean): string {
   let record: Record<string, unknown>
   try {
@@ -110,7 +110,7 @@ export function prettyLine(line: string, colour: boolean): string {
   return `${[...parts, ...about.map(visible)].join(' ')}${visible(showError(error))}${typeof remedy !== 'string' ? '' : `\n    → ${visible(remedy)}`}\n`
 }
 
-/** Escapes control characters, by which a stranger's text could control the terminal. Line breaks stay. */
+/** Escapes control characters, with which a stranger's text could control the terminal. Line breaks stay. */
 function visible(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -29,7 +29,7 @@ export function createStepTimes(
       if (seconds !== undefined) metrics.portage_transfer_step_seconds.observe({ chain, bridge, step }, seconds)
       return at
     },
-    /** A final delivery of ours. @param seenAt when the transfer was seen, ms since the epoch */
+    /** Records a final delivery by Portage. @param seenAt when the transfer was seen, ms since the epoch */
     delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined): void {
       const seconds = secondsSince(seenAt, now())
       if (seconds !== undefined) metrics.portage_transfer_seconds.observe({ chain, bridge }, seconds)

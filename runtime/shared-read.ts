@@ -1,6 +1,6 @@
 import { pause } from './wait.ts'
 
-/** Each caller gets a read that began after it asked; waiting ones share it. @param everyMs least between two starts */
+/** Each call gets a read that starts after it. Waiting callers share one. @param everyMs least time between starts */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0
@@ -13,10 +13,10 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
   return () => (next ??= begin())
 }
 
-/** Reuse of a result or an error. `fromStart`: ms from the start of the read. `fromAnswer`: ms from its end. */
+/** How long an answer is reused. `fromStart`: ms from the start of the read. `fromAnswer`: ms from its end. */
 type Keeping<T> = { readonly fromStart: number } | { readonly fromAnswer: number | ((answer: T | undefined) => number) }
 
-/** A read whose result, or error, is given to all who ask while it runs and for some time after it. */
+/** Shares the result or error of a read with all callers while it runs and for some time after it. */
 export function keptRead<T>(read: () => Promise<T>, keeping: Keeping<T>): () => Promise<T> {
   let last: { readonly answer: Promise<T>; until: number } | undefined
   const begin = () => {

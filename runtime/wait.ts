@@ -43,7 +43,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
-/** Settles as `work` if that takes less than `ms`, else as `late`, which must abort the work if it can be. */
+/** Settles as `work` if that takes less than `ms`, else as `late`, which must abort the work if possible. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms).unref())).then(late)
@@ -80,7 +80,7 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** Polls until a round returns true or it is stopped. Without `onError` rounds never throw. */
+/** Polls until a round returns true or `stop` is called. Without `onError`, errors of rounds are ignored. */
 export function startPolling(
   round: (signal: AbortSignal) => Promise<boolean | void>,
   { everyMs, onError }: Pick<Polling, 'everyMs' | 'onError'>,

@@ -15,7 +15,7 @@ export interface SpySubscriptionOptions {
   /** host:port */
   readonly address: string
   readonly filters: readonly SpyFilter[]
-  /** First and longest wait before it is opened again. */
+  /** First and longest wait before the subscription is opened again. */
   readonly retry: Retry
   readonly onOpen: () => void
   readonly onLost: () => void
@@ -26,7 +26,7 @@ export interface SpySubscriptionOptions {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
-/** Finds a dead connection. Go servers close connections with pings more often than every 5 minutes (grpc-go). */
+/** Ping interval, ms, to find dead peers. Go servers close connections pinged more than every 5 minutes (grpc-go). */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
@@ -85,13 +85,13 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
       clearTimeout(timer)
       if (client) end(client, 'closed')
     },
-    /** Stops or resumes reading, by HTTP/2's flow control, also after a reconnect. */
+    /** Pauses or resumes reading through HTTP/2 flow control. A pause outlasts a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()
       else stream?.resume()
     },
-    /** `problem`: the reason why it is not connected. */
+    /** `problem`: why the subscription is not connected. */
     get state() {
       return { connected, paused, problem }
     },
@@ -108,7 +108,7 @@ function createClient(address: string): Client {
   })
 }
 
-/** Until its first message, only the connection shows that the spy is there. The first failure ends the wait. */
+/** Waits for the connection: before the first message nothing else shows that the spy is there. Stops at a failure. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs
@@ -126,7 +126,7 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
 function listen(stream: VaaStream, onEnd: (reason: string) => void, onMessage: (vaa: Uint8Array) => void): VaaStream {
   // proto3 omits empty fields.
   stream.on('data', ({ vaaBytes = nothing }) => onMessage(vaaBytes))
-  // The spy's own text is shown and logged.
+  // The spy's text is shown and logged, so it must be printable.
   stream.on('error', (error: ServiceError) => onEnd(printable(error.details || error.message) || 'the stream failed'))
   stream.on('end', () => onEnd('the spy ended the stream'))
   return stream

@@ -16,7 +16,7 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
   readonly concurrency?: number
   /** Most messages that are kept while submitting fails. At this limit reading stops. Default 10,000: about 15 MB. */
   readonly limit?: number
-  /** Waits before the next attempt of a message, and of the connection. Default 1 s, 30 s. */
+  /** First and longest wait before a message, or the connection, is tried again. Default 1 s, 30 s. */
   readonly retry?: Retry
 }
 
@@ -35,7 +35,7 @@ export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], '
 /** Refusals that are normal on a bridge with other traffic. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/** Submits the messages of a guardian spy. It does not repeat missed messages: streams find those gaps. */
+/** Submits the messages of a guardian spy. The spy does not repeat missed messages: streams find those gaps. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, submitter, logger, listener } = settings
@@ -91,7 +91,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
       if (left > 0)
         logger.warn('stopped before these messages could be submitted', { code: 'MESSAGES_LEFT', address, count: left, problem: failure })
     },
-    /** `kept`: messages without an outcome. `paused`: a limit stops the reading. `refused`: counts by code. */
+    /** `kept`: messages without an outcome. `paused`: reading has stopped at a limit. `refused`: counts by code. */
     get health() {
       const { problem = failure, ...connection } = subscription.state
       return { ...counts.all, ...connection, problem, kept: submissions.size, unknownSets: submissions.unknownSets }
@@ -99,7 +99,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** One warning per code of refusals in this time, ms: anybody can make a spy repeat junk. */
+/** Least time between two warnings with the same code, ms: anybody can make a spy send junk. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

@@ -22,7 +22,7 @@ const everyMs = 5_000
 /** Longest wait for a running step when the agent stops, ms. */
 const graceMs = 5_000
 
-/** One stream in one process. `checkpointKey` changes with the checkpoint. Undefined: there is nothing to keep yet. */
+/** The loops of a stream in a process. `checkpointKey` changes with the checkpoint. Undefined: nothing to keep yet. */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
   begin: () => Promise<StreamInput>,
@@ -30,7 +30,7 @@ export function createAgentLoops(
 ) {
   const { config } = source
   const stopping = new AbortController()
-  // Each loop listens, and so does each wait in a loop.
+  // No limit: each loop adds a listener, and so does each wait in a loop.
   setMaxListeners(0, stopping.signal)
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper(config, store, alarms, logger)
@@ -56,7 +56,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Unrecorded results are found again from the chains. Calls `finish` before it closes the client. */
+    /** Calls `finish`, then closes the client. Unrecorded results are found again from the chains. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

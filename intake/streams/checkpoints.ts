@@ -24,7 +24,7 @@ const timeoutMs = 10_000
 /** Far above the largest checkpoint: 1,000 denied parties with their reasons. */
 const mostBytes = 2 * 1024 * 1024
 
-/** Texts by name. `put` writes all or nothing. Throws CHECKPOINT_UNAVAILABLE; `get` CHECKPOINT_INVALID (too long). */
+/** Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE; `get` also CHECKPOINT_INVALID (too long). */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
@@ -47,10 +47,10 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
   }
 }
 
-/** Writes the present checkpoint. Throws INPUT_INVALID (no block yet), CHECKPOINT_UNAVAILABLE, and as `readStream`. */
+/** Writes the present checkpoint. Throws INPUT_INVALID (no block yet), CHECKPOINT_UNAVAILABLE, `readStream` errors. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // No stream would begin with such a checkpoint, and it would replace a better one.
+  // No stream can begin with a checkpoint without a block, and it would replace a better one.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)
@@ -92,7 +92,7 @@ function inDirectory({ path }: { readonly path: string }) {
         const file = await open(temporary, 'w', 0o600)
         try {
           await file.writeFile(content)
-          // Without it a crash of the machine may leave an empty file.
+          // Without `sync` a crash of the machine may leave an empty file.
           await file.sync()
         } finally {
           await file.close()
@@ -153,7 +153,7 @@ export function createCheckpointKeeper(
 
   return {
     complain,
-    /** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
+    /** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if there may be one. */
     async read(): Promise<StreamCheckpoint | undefined> {
       try {
         const found = await store?.read(stream)
@@ -166,7 +166,7 @@ export function createCheckpointKeeper(
         return undefined
       }
     },
-    /** Writes if `key` has changed since the last write. Throws what reading the state throws. */
+    /** Writes if `key` has changed since the last write. Throws errors of reading the state. */
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()

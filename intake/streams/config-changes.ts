@@ -3,7 +3,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Step } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** A key that applies only when a stream begins, and differs from the value that the stream began with. */
+/** A config value that applies only when a stream begins, and has changed since the stream began. */
 export interface IgnoredChange {
   readonly field: 'startBlock' | 'first'
   readonly began: number | string
@@ -13,7 +13,7 @@ export interface IgnoredChange {
 
 export interface ConfiguredSource {
   readonly config: StreamConfig
-  /** Of a signed source: the first number, if the config has one. */
+  /** Signed sources only: the first number, if the config has one. */
   readonly begins?: { readonly first?: string }
 }
 
@@ -37,7 +37,7 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   return changes
 }
 
-/** Reports the config to a running stream, and again after it went back. The process that started last wins. */
+/** Reports the config to a running stream, and again after the stream went back. The process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

@@ -9,7 +9,7 @@ const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: more work follows at once. Undefined: no work was due, so an earlier failure may go on. */
+/** True: more work is due now. Undefined: no work was due, so an earlier failure may not be over. */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {
@@ -27,7 +27,7 @@ interface LoopOptions extends Loop {
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn'>
 }
 
-/** Repeats the step until it is stopped. An error is logged once, and the step is tried again. Never rejects. */
+/** Repeats the step until `stopping` aborts. Logs an error once and tries again. Never rejects. */
 export async function runLoop({ name, stream, step, wake, everyMs, stopping, logger }: LoopOptions): Promise<void> {
   let failures = 0
   let trouble: string | undefined

@@ -1,7 +1,7 @@
 import { setOf } from '../../domain/stream/intervals.ts'
 import type { RequestOf, StreamView } from '../../domain/stream/stream.ts'
 
-/** Record of a seen number: its transfer runs, or it needs none. */
+/** Status of a seen number. started: its transfer runs. The others need no transfer. */
 export type NumberStatus = 'started' | 'delivered' | 'ignored'
 export type SeenNumbers = readonly (readonly [number: string, NumberStatus])[]
 export type NumberCounts = Record<NumberStatus, number>

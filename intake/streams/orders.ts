@@ -12,18 +12,18 @@ import { readStream } from './reports.ts'
 export type StreamOrder = StreamOrderRequest & { readonly order: Order }
 
 export interface StreamOrderResult {
-  /** False: it changed nothing (the number is resolved already, or the trusted number is not higher). */
+  /** False: the order changed nothing (the number is resolved already, or the trusted number is not higher). */
   readonly done: boolean
   readonly view: StreamView
-  /** The order was obeyed all the same. */
+  /** A doubt about the order, which was obeyed all the same. */
   readonly warning?: string
 }
 
-/** Safe to repeat. Throws INPUT_INVALID with the field or the stream's reason, and as `readStream`. */
+/** Safe to repeat. Throws INPUT_INVALID with the field or the stream's reason, and errors of `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {
-    // The workflow refuses the same requests. Here they cost no update.
+    // The workflow would also refuse such requests. Refusing them here saves an update.
     assertStreamRequest(request, 'order')
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
@@ -45,7 +45,7 @@ const skippedStates: Readonly<Partial<Record<GapState, string>>> = {
   undone: 'its transfer is to be started again',
 }
 
-/** A number may have a valid transfer unless a search for its message has failed. */
+/** Warns if a skipped number may have a valid transfer: its message is known, or no server was asked for it. */
 function warningOf({ gaps, open }: StreamState, order: StreamOrder): string | undefined {
   if (order.kind !== 'skip') return undefined
   const gap = gapAt(gaps, BigInt(order.number))

@@ -12,18 +12,18 @@ interface Unlisted {
   readonly outside: readonly Intervals[]
 }
 
-/** A walk through all pages. It goes on with runs that began before `before`. */
+/** One pass over all pages. The next page has the runs that began before `before`. */
 interface Round extends Unlisted {
   readonly before: number | undefined
 }
 
-/** Finds parked transfers page by page: strangers may have any count. Two steps never run at once. */
+/** Lists parked transfers by page, because strangers may create any number. Steps never run concurrently. */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }
 
   return {
-    /** The step ends with `end`. Throws what the Temporal client throws, and the next step lists the same pages. */
+    /** `end` completes the step. Throws errors of the Temporal client. The next step then lists the same pages. */
     async list(state: StreamState) {
       const newest = await page(client, source, mostListed)
       const { before } = round ?? newest
@@ -31,7 +31,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /** No longer parked numbers. `own`: listed numbers of own transfers, as another message may claim one. */
+        /** Numbers no longer parked. `own`: those listed for own transfers, as other messages may claim a number. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => BigInt(number))

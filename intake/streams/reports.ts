@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 
-/** A stream for people: its view with MIP-61's words. */
+/** A stream's view for people, with MIP-61's words. */
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
   readonly cursor?: number
@@ -18,11 +18,11 @@ export interface StreamReport extends StreamView {
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. Absent: none. */
   readonly unproved?: readonly string[]
-  /** When this was read, ISO 8601. The stream's own facts are of `updatedAt`. */
+  /** When this was read, ISO 8601. The stream's state is as of `updatedAt`. */
   readonly asOf: string
 }
 
-/** One row of a list. With a problem: the stream did not answer. */
+/** One row of a list. A row with a problem: the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
 /** Finalized height of a chain, and the time of its head, ms since the epoch. Undefined: not known here. */
@@ -36,7 +36,7 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
       try {
         return { ...toReport(viewStream(await readStream(client, stream)), heights), workflowId: workflowIdOf(client, stream) }
       } catch (error) {
-        // Anybody who reaches Temporal can start a run with such an id that answers with anything.
+        // Anyone with access to Temporal can start a run with such an id, and it may answer anything.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }
@@ -45,7 +45,7 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
   )
 }
 
-/** Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers), TEMPORAL_UNAVAILABLE. */
+/** Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the ledger queue answers), TEMPORAL_UNAVAILABLE. */
 export async function readStream(client: TemporalClient, stream: string): Promise<StreamState> {
   const state = await queryStream(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })

@@ -5,7 +5,7 @@ import type { MessagePlace } from '../../temporal/client/transfers/resolve-trans
 
 type Chains = ReadonlyMap<ChainName, Pick<Chain, 'receipt'>>
 
-/** A source transaction's messages, for people. Messages that no node answers for are left out. Never throws. */
+/** A source transaction's messages, for display. Messages that no node answers for are left out. Never throws. */
 export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHash: string): Promise<readonly MessagePlace[]> {
   const sources = [...bridges.values()].flatMap((bridge) => bridge.sources)
   const names = [...new Set(sources.map(({ sourceChain }) => sourceChain))]
@@ -21,7 +21,7 @@ export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHa
   return (await Promise.all(found)).flat()
 }
 
-/** The port reads by block: only messages that a log of the transaction mentions are kept. */
+/** Chains are read by block, so only messages that the transaction's logs mention are kept. */
 async function messagesIn(source: Source, receipt: Receipt): Promise<readonly MessagePlace[]> {
   const range = { fromBlock: receipt.block.height, toBlock: receipt.block.height }
   const words = wordsOf(receipt)

@@ -13,7 +13,7 @@ export interface StreamClientOptions {
   readonly client: TemporalClient
   readonly config: StreamConfig
   readonly logger: Logger
-  /** Starts the stream if it is not there. Absent: it begins with `config`. */
+  /** The input of a stream that does not exist yet. Absent: only `config`. */
   readonly begin?: () => Promise<StreamInput>
 }
 
@@ -21,7 +21,7 @@ export interface StreamClientOptions {
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/** Updates one stream, one update at a time, sent again unchanged until answered or `close`. The first creates it. */
+/** Updates a stream, one update at a time, repeated until it is answered or `close`. The first creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamUpdate, StreamResponse>
@@ -51,14 +51,14 @@ export class StreamClient {
     return this.#view
   }
 
-  /** Grows when the stream goes back: earlier readings may be outdated. */
+  /** Grows when the stream goes back (fork, or Temporal restored): earlier readings may be outdated. */
   get era(): number {
     return this.#era
   }
 
   /**
-   * Answers in order. Undefined: the stream went back since `era`, and nothing was recorded: read again.
-   * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
+   * Answers in order. Undefined: the stream went back since `era`, and nothing was recorded. Read again. Throws
+   * STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
@@ -86,7 +86,7 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** Unanswered requests fail with STREAM_UNREACHABLE. They are found again from the chains. */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. Their facts are found again from the chains. */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()
@@ -104,14 +104,14 @@ export class StreamClient {
 
 /** When an ordered audit ends, even if it is not complete. */
 export interface AuditLimits {
-  /** Default: ten minutes, for a block or two, and slow nodes and servers. */
+  /** Default: ten minutes, enough for a block or two with slow nodes and servers. */
   readonly deadlineMs?: number | undefined
   readonly stopping?: AbortSignal | undefined
 }
 
 const usualDeadlineMs = 600_000
 
-/** Ends at its limit, though a client sends until it is answered. Closes the client. Throws STREAM_AUDIT_UNENDED. */
+/** Runs an audit, then closes the client. Throws STREAM_AUDIT_UNENDED at the limit: the client itself has no limit. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

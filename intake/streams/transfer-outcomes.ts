@@ -26,7 +26,7 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
 
 /** Longest and usual lag of the visibility store and of clocks, ms. One report per `lagMs` goes back that far. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/** How far the first report goes back, ms: over a restart. An audit finds earlier transfers one by one. */
+/** How far the first report goes back, ms, to cover a restart. An audit finds earlier transfers one by one. */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
@@ -34,7 +34,7 @@ const mostReleased = 50
 /** Longest reason that a stream takes (domain/stream/request.ts), characters. */
 const longestReason = 1_000
 
-/** Records ended and parked transfers. `own` leaves the stream's own: another message may claim a number. */
+/** Records ended and parked transfers. `own` keeps the stream's own ones: another message may claim a number. */
 export function createOutcomeReporter(
   deps: OutcomesDeps,
   listEnded: typeof endedSince,
@@ -79,7 +79,7 @@ export function createOutcomeReporter(
       const listed = await own(all.filter(isWanted))
       const parked = listed.filter(({ running }) => running)
       const ended = listed.filter(({ running }) => !running)
-      // Before any parked transfer is queried: a query may wait for a worker.
+      // Runs before any parked transfer is queried: a query may wait for a worker.
       await recordEnded(ended, era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
@@ -98,13 +98,13 @@ export function createOutcomeReporter(
   }
 }
 
-/** Other numbers each time if there are many: an audit fetches those that are known by then. */
+/** Returns other numbers each time if there are many. An audit fetches those of its time. */
 function nextAwaiting(state: StreamState, last = 0n): readonly bigint[] {
   const awaiting = intervalsOutside(state, ({ code }) => awaitsNewSignatures(code))
   return awaiting.flatMap((intervals) => takeNumbers(intervals, last + 1n, limits.open))
 }
 
-/** ms since the epoch. Only a completed report moves it on. */
+/** Start of the time that a report covers, ms since the epoch. Only a completed report advances it. */
 function createReportWindow() {
   let [since, longSince] = [Date.now() - firstReportMs, Date.now() - firstReportMs]
   let longAt = 0
@@ -129,7 +129,7 @@ export async function closedRequests(
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
 ): Promise<readonly StreamRequest[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
-    // The listed run: a later one with this id may never end. A stranger's worker may have ended it with any result.
+    // The listed run: a later one may never end. A stranger's worker may have ended it with any result.
     const status: unknown = await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })
     return toClosed(number, (status as TransferStatus | undefined | null) ?? {})
   })

@@ -10,14 +10,14 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** A transfer that waits this long for something of its own moves outside the window, ms. Default ten minutes. */
+  /** A transfer that waits this long for a reason only it has moves outside the window, ms. Default ten minutes. */
   readonly outsideAfterMs?: number | undefined
 }
 
 /** Most queries of one step, and at once; longest query, ms; between queries of one run, ms; between steps, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
-/** Undefined: no worker of its target chain answers. Other numbers do not wait for it. */
+/** A transfer's status. Undefined: no worker of its target chain answers. Other numbers do not wait for it. */
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
   try {
     return await statusOf(client, one, limits.queryMs)
@@ -56,7 +56,7 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   }
 }
 
-/** While room is short, moves transfers that wait for something of their own (a wrapper, a reverting call) outside. */
+/** While room is short, moves transfers outside that wait for a reason only they have (a wrapper, a reverting call). */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()

@@ -11,7 +11,7 @@ export interface Mismatch {
 }
 
 /**
- * Halts only this route until `portage unhalt`. Safe to repeat. Call it only for own reads by more than half of the
- * nodes, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE: the route must wait.
+ * Halts only this route until `portage unhalt`. Safe to repeat. Call it only for what this process read from more than
+ * half of the nodes, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE: the route must wait.
  */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

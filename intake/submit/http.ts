@@ -9,7 +9,7 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** absent: 404. No `status`: unreadable. `why` has no part of the URL, which may hold keys. */
+/** absent: 404. failed without `status`: no readable answer. `why` has no part of the URL, which may hold keys. */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }

@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 const hex = /^(0x)?([0-9a-f]{2})+$/i
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
-/** Hex or base64 (also URL-safe). Both at once is hex: VAAs start with `AQ`. Throws MESSAGE_ENCODING. */
+/** Hex or base64 (also URL-safe). Text that is both is hex: base64 VAAs start with `AQ`. Throws MESSAGE_ENCODING. */
 export function messageBytes(text: string): Uint8Array {
   const trimmed = text.replaceAll(/\s+/g, '')
   if (hex.test(trimmed)) return Buffer.from(trimmed.replace(/^0x/i, ''), 'hex')

@@ -21,11 +21,11 @@ export interface SubmissionsOptions {
   readonly concurrency: number
   /** Most messages that are kept. Messages with an unknown guardian set do not count. */
   readonly limit: number
-  /** Most bytes of them. Default 64 MiB. */
+  /** Most bytes of messages that are kept. Default 64 MiB. */
   readonly limitBytes?: number
   /** Most messages with an unknown guardian set. The oldest is dropped. Default 200. */
   readonly limitUnknown?: number
-  /** Most bytes of those. The oldest is dropped. Default 2 MiB. */
+  /** Most bytes of messages with an unknown guardian set. The oldest is dropped. Default 2 MiB. */
   readonly limitUnknownBytes?: number
   readonly retry: Retry
 }
@@ -43,10 +43,10 @@ interface Entry {
   isOver?: true
 }
 
-/** An unknown guardian set of a day, ms, is junk or an upgrade that the target has missed: fetch the message again. */
+/** A guardian set unknown for this long, ms, is junk or an upgrade that the target missed: fetch the message again. */
 const unknownSetForMs = 86_400_000
 
-/** Keeps messages that fail retriably. Anybody can make unknown guardian sets, so those have a small pool. */
+/** Keeps messages that fail retriably. Those with unknown guardian sets, which anybody can make, have a small pool. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -152,7 +152,7 @@ export class Submissions {
     this.#options.onOutcome(outcome, entry.message)
   }
 
-  /** No longer full at half of both limits, so that a full queue does not flutter. */
+  /** A full queue counts as full until it is at half of both limits, so that it does not flutter. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
     const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - bytesOf(this.#unknown)]

@@ -15,11 +15,11 @@ import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 
 export interface SubmitResult {
   readonly id: string
-  /** `known`: it runs or is done, and nothing was sent. */
+  /** `known`: the transfer runs or is done, and nothing was started. */
   readonly status: 'started' | 'known'
-  /** Goes on with this copy: its own guardian set has expired or may have. */
+  /** The transfer goes on with this copy: the guardian set of its earlier copy has expired, or may have. */
   readonly adopted?: true
-  /** Author and reason of a halt of its route. It goes on when the halt ends. */
+  /** Author and reason of a halt of the transfer's route. The transfer goes on when the halt ends. */
   readonly halted?: string
 }
 
@@ -36,9 +36,9 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
   /** When the message was received, or its block became final, ms since the epoch. Absent: now. */
   readonly seenAt?: number | undefined
-  /** A recent message: `ask` Temporal, which restarts it if undone (default), or `skip` it, for sources that repeat. */
+  /** Recent message: `ask` Temporal, which restarts undone ones (default), or `skip` it (sources that repeat). */
   readonly repeats?: 'ask' | 'skip'
-  /** Absent: it came from a spy or a chain. Kept by a transfer that starts, or that adopts the copy. */
+  /** Absent: the message came from a spy or a chain. A transfer keeps the order if it starts or adopts the copy. */
   readonly order?: Order | undefined
 }
 
@@ -58,16 +58,16 @@ export interface SubmitterDeps {
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** A target may register an emitter that it refused before, ms. */
+/** How long a refused emitter is remembered, ms. The target may register it later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
   /** Ids that were restarted: two rejected copies of one message must not restart each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Of unregistered emitters: repeating a signed message must not have the nodes asked each time. */
+  /** Refusals of unregistered emitters, so that repeats of a signed message do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /** Adopted copies. A transfer that started with an older copy would be woken by each of them again. */
+  /** Adopted copies, which are not offered again: each offer would wake a transfer that started with an older copy. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
 
   async function start(id: string, input: TransferInput): Promise<SubmitResult['status']> {
@@ -78,14 +78,14 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     return isRestarted ? 'started' : 'known'
   }
 
-  /** Asks for the emitter only after the signatures are verified: junk costs no reads. */
+  /** Reads whether the emitter is accepted. Called after the signatures are verified, so that junk costs no reads. */
   async function demandAccepted(id: string, endpoint: Endpoint, transfer: Transfer): Promise<void> {
     const refusal = refusalOf(await endpoint.accepts?.(transfer))
     if (refusal && !refusal.retriable) refusals.set(id, refusal)
     if (refusal) throw refusal
   }
 
-  /** Starts the transfer. Offers the copy to one that runs already: its guardian set may be newer. */
+  /** Starts the transfer. Offers the copy to a transfer that runs already: its guardian set may be newer. */
   async function startOrOffer(bridge: Bridge, id: string, input: TransferInput, { order }: SubmitOptions, copy: Copy) {
     const status = await start(id, input)
     if (status === 'started' || copy.signers === undefined || adoptedCopies.has(copy.key)) return { status }
@@ -128,7 +128,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 }
 
-/** The index of the guardian set that signed it, and a key that is the same for equal copies. */
+/** `signers`: index of the guardian set that signed it. `key`: the same for copies of equal worth. */
 interface Copy {
   readonly signers: number | undefined
   readonly key: string
@@ -155,7 +155,7 @@ function refusalOf(verdict: Verdict | undefined): RelayerError | undefined {
   return new RelayerError(verdict.code, { detail: verdict.reason })
 }
 
-/** A stranger may have started the transfer with unreadable bytes: any copy is newer. */
+/** A stranger may have started the transfer with unreadable bytes. Any copy counts as newer than those. */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

@@ -45,7 +45,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const api = (url: string, path: string) => ({ host: createVaaHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** The first copy. Only its place is compared: the submitter checks signatures. Never throws. `from`: first API. */
+    /** The first copy. Compares only its place: the submitter checks signatures. Never throws. `from`: first API. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -55,7 +55,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // Paths and queries of such URLs may hold keys.
+        // Names only the origin: paths and queries of such URLs may hold keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')

@@ -66,7 +66,7 @@ export async function fetchBounded(
     request.destroy()
   })
   request.on('error', exchange.reject)
-  // A protocol upgrade, which was not requested, brings neither an answer nor an error.
+  // An unrequested protocol upgrade emits neither an answer nor an error.
   request.on('close', () => isAnswered || exchange.reject(new Error('the server closed the connection')))
   request.on('response', (response) => {
     isAnswered = true
@@ -96,7 +96,7 @@ async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, '
 export function createByteBudget(most: number) {
   let free = most
   return {
-    /** False: there is not so much left. */
+    /** False: less than this is left. */
     take(bytes: number): boolean {
       if (bytes > free) return false
       free -= bytes

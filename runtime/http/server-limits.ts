@@ -10,7 +10,7 @@ export const idleTimeoutMs = 5_000
 /** A connection is closed after this many requests, which frees its place for others. */
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
-/** Open connections from one address: one client cannot take all places, and a proxy for all clients has enough. */
+/** Per address: one client cannot take all places, and a proxy that serves all clients has enough of them. */
 const maxConnectionsOfAddress = 100
 
 /** Limits the connections of a server, in total and per address. Connections beyond the limit are closed at once. */

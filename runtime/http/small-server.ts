@@ -31,12 +31,12 @@ export interface SmallServerOptions {
 }
 
 interface SmallServerWork {
-  /** The part of the config that has the options. */
+  /** The section of the config that has the options. */
   readonly setting: string
-  /** If it cannot listen. */
+  /** The error code if the server cannot listen. */
   readonly code: ErrorCode
   readonly answer: (request: IncomingMessage, path: string) => Promise<Answer>
-  /** After an error of `answer`. */
+  /** The answer after an error of `answer`. */
   readonly failure: (error: unknown) => Answer
 }
 
@@ -47,7 +47,7 @@ export async function openSmallServer(
 ): Promise<SmallServer> {
   const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
   const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
-    // The parser still reports the requests of a chunk after `limitConnections` has closed their connection.
+    // Node's parser still reports requests of a received chunk after `limitConnections` has closed their connection.
     if (request.socket.destroyed) return
     const foreignHost = plainText(421, `The request names a host that is not in ${setting}.hosts of the config.`)
     const path = (request.url ?? '').split('?', 1)[0] ?? ''

@@ -149,8 +149,7 @@ async function asAdministrator(
 }
 
 /**
- * Token in a file (- is stdin). Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or _EXPIRED (no need to
- * revoke).
+ * A file's token (-: stdin). Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or _EXPIRED (no need to revoke).
  */
 async function tokenIn(context: CliContext, config: Config, file: string): Promise<Principal> {
   const found = await (file === '-' ? text(context.stdin) : textOfFile(context, file, 'The file of the token cannot be read.'))

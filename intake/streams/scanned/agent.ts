@@ -22,7 +22,7 @@ export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions
   readonly isHalted: () => boolean
 }
 
-/** Feeds one stream. Any number of processes may: the stream takes each finding once. */
+/** Feeds one stream. Several processes may feed the same one: the stream records each finding once. */
 export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 /** Longest pauses of the loops, ms. */
@@ -36,7 +36,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const bootstrap = createScannedBootstrap(options, keeper)
   const context = createScannedContext(options, loops)
 
-  /** A checkpoint may have become worthless while the first range was read. From here on hashes bind it. */
+  /** The checkpoint's block may have left the chain while the first range was read. Hashes detect later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
@@ -55,7 +55,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
   const { sourceChain, targetChain, streamClient } = context
-  // Deliveries are read from the target's blocks, and not listed.
+  // Lists only undelivered transfers: deliveries are read from the target's blocks.
   const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
   async function reportOutcomes(): Promise<boolean> {
     if ((await viewOf(context)).open === 0) return false
@@ -85,7 +85,7 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** An operator's audit; fills gaps, too. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and as an audit. */
+/** An audit by an operator, which also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, audit errors. */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

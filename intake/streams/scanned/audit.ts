@@ -17,10 +17,10 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Longest wait for the scan to reach the block of the source's count, ms. Then the next audit finds hidden numbers. */
+/** Longest wait for the scan to reach the count's block, ms. If it is too slow, the next audit finds hidden numbers. */
 const scanMs = 30_000
 
-/** Compares a stream with its source, target and workflows. Throws as `runAll`. Several processes may audit at once. */
+/** Compares stream, source, target and workflows. Throws the first failure. Several processes may audit at once. */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, targetChain } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
@@ -39,7 +39,7 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** A fork that leaves a shorter chain does not show in the next block. */
+/** Checks the cursor's block: a fork that leaves a shorter chain does not show in the next block. */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -56,11 +56,11 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may know a later final block than this process. Its numbers were not scanned, so they are not hidden.
+  // Nodes may know a later final block than this process. Its numbers are not scanned yet, so they are not hidden.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
-  // Numbers are not hidden if the scan has yet to reach them, or has no room for them.
+  // Numbers that the scan has not reached yet, or has no room for, are not hidden.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
     isScanned && BigInt(upTo) >= BigInt(state.next)
@@ -92,11 +92,11 @@ export interface StreamAudit {
   upTo?: string
   height?: number
   gaps: number
-  /** Open numbers that were found delivered, started again, or found ended undelivered. */
+  /** completed, started, closed: open numbers found delivered, started again, or found ended undelivered. */
   completed: number
   started: number
   closed: number
-  /** Deliveries that are gone: started again. */
+  /** Deliveries that are gone. Their transfers are started again. */
   undone: number
 }
 
@@ -104,7 +104,7 @@ const readsAtOnce = 20
 /** Most running transfers with a resolved number, and most numbers outside the window, that one audit checks. */
 const mostResumed = 500
 
-/** Backs TIMEOUT: every open number runs, is delivered or ended. A delivery that two target blocks miss is repeated. */
+/** MIP-61's TIMEOUT: every open number must run, be delivered or be ended. Restarts any that two target blocks lack. */
 export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],
@@ -116,13 +116,13 @@ export async function auditOpen(
   const state = await streamClient.state()
   if (!state) return
   const ids = new Set(running.map(({ id }) => id))
-  // A running transfer finds its outcome by itself, so the audit costs the same however long transfers run.
+  // Skips running transfers, which find their outcomes themselves. So the audit costs the same however long they run.
   const runs = (number: string) => {
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const runningNumbers = running.map(({ number }) => BigInt(number))
-  // A running transfer with the number is enough, and the lowest numbers without one come first.
+  // Skips numbers that any running transfer has. The lowest of the others come first.
   const outside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
   const numbers = [...open, ...outside.slice(0, mostResumed)]
@@ -152,7 +152,7 @@ async function sortClosed(context: ScannedContext, transfers: readonly Transfer[
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Absent at the target a block later, at its head and finalized, by quorum. Disagreeing nodes count as showing it. */
+/** Transfers that the target still lacks a block later, at its head and by quorum. If nodes disagree, it has them. */
 async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
@@ -169,7 +169,7 @@ async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, 
   return doubtful.filter((_, index) => !shown[index])
 }
 
-/** Checks recent deliveries and restarted ones. One that is gone at two blocks is recorded as undone: a gap. */
+/** Checks recent and restarted deliveries. One that is missing at two blocks is recorded as undone, which is a gap. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era

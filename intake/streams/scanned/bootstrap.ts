@@ -11,7 +11,7 @@ type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
   readonly sourceChain: Pick<Chain, 'denies'>
 }
 
-/** Uses a checkpoint only if the source has its block and number: a higher watermark would pass later ones. */
+/** Uses a checkpoint only if the source has its block and number: a watermark too high would skip transfers. */
 export function createScannedBootstrap(
   { source, sourceChain, logger }: BootstrapDeps,
   keeper: Pick<CheckpointKeeper, 'read' | 'complain'>,
@@ -26,10 +26,10 @@ export function createScannedBootstrap(
   }
 
   return {
-    /** Throws what the source's nodes throw. */
+    /** Throws errors of the source's nodes. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // Without a checkpoint more blocks are read, and no transfer is lost. So an unreachable store stops nothing.
+      // An unreachable store is ignored: without a checkpoint more blocks are read, and no transfer is lost.
       const found = await keeper.read().catch(() => undefined)
       if (!found) return { config }
       const { cursor, completedNumber: number, completedHeight: height } = found

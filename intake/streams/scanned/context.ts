@@ -74,7 +74,7 @@ export function createFinalityTimes(now: () => number = Date.now) {
   /** By height, ascending, ms since the epoch. */
   const seen: { readonly height: number; readonly at: number }[] = []
   return {
-    /** Call it at each event of the head. */
+    /** Call it at each head event. */
     see(finalized: number): void {
       // Finality only goes back if the chain was replaced.
       while ((seen.at(-1)?.height ?? -1) > finalized) seen.pop()
@@ -82,10 +82,10 @@ export function createFinalityTimes(now: () => number = Date.now) {
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /** ms since the epoch. Undefined: too long ago. */
+    /** When the height became final, ms since the epoch. Undefined: too long ago. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // The first kept height may have come together with much older blocks.
+      // The oldest kept height may have become final together with much older blocks.
       return first <= 0 ? undefined : seen[first]?.at
     },
   }

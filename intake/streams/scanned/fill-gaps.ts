@@ -12,10 +12,10 @@ import { numberOf, recordedTransfers, splitByDelivery, startAgain, startAll } fr
 /** Most numbers of one step. */
 const mostNumbers = 500
 const restartsAtOnce = 20
-/** Waits while the table has none of the missing numbers, ms. */
+/** First and longest wait while the table has none of the missing numbers, ms. */
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts transfers of gaps that the source's table has and no log showed. The backfill keeps its numbers. */
+/** Starts transfers of gaps that the source's table has and no log showed. Leaves the backfill its numbers. */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   let last = { gaps: '', tries: 0, dueAt: 0 }
@@ -35,7 +35,7 @@ export function createGapFiller(context: ScannedContext): Step {
   }
 }
 
-/** True: more transfers can be started at once. */
+/** True: more transfers can be started right away. */
 async function fill(context: ScannedContext, state: StreamState, numbers: readonly string[], era: number, at?: 'agreed'): Promise<boolean> {
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const started = missing.slice(0, room(state))
@@ -45,7 +45,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   const isUndone = ({ sequence }: Transfer) => undone.has(sequence)
   const isHidden = ({ sequence }: Transfer) => !undone.has(sequence)
   await startAll(context, started.filter(isHidden))
-  // The submitter would take an undone transfer for done, since it has closed as delivered.
+  // The submitter would not restart an undone transfer, because its workflow closed as delivered.
   await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
   const response = await context.streamClient.apply(seenRequests(seen), era)

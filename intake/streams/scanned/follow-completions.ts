@@ -11,7 +11,7 @@ import { seenRequests, withStatus } from '../number-status.ts'
 /** Longest time until blocks without completions are recorded, ms: they are quickly read again after a restart. */
 const emptyMs = 15_000
 
-/** COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, by any account. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING: records the target's next final completions, by any account. */
 export function createCompletionFollower(context: ScannedContext): Step {
   const { streamClient, source, targetChain, cache, ranges, logger } = context
   const { stream } = source.config
@@ -36,7 +36,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   return async function followCompletions() {
     const { targetHeight = -1 } = await viewOf(context)
     const era = streamClient.era
-    // Temporal was restored from a copy: later records are lost.
+    // Temporal was restored from a backup: later records are lost.
     if (targetHeight < recorded) followed = -1
     recorded = targetHeight
     followed = Math.max(followed, targetHeight)
@@ -53,7 +53,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   }
 }
 
-/** Completions in target blocks, by most nodes. A different id halts the route. Undefined: the range was too long. */
+/** Completions that most nodes report. One with a different id halts the route. Undefined: the range was too long. */
 async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { source, targetChain, ranges, cache, stopping } = context
   const blocks = range.toBlock - range.fromBlock + 1
@@ -65,7 +65,7 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     if (!found) return undefined
     ranges.target.answered(blocks)
     const wrong = await contradicting(context, found)
-    // A completion resolves its number for good: one node cannot decide that.
+    // A completion resolves its number for good, so one node must not decide it.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
     // Most nodes may refuse a long range, so they are asked for a single block.
     if (split()) return undefined
@@ -74,7 +74,7 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // A contradicting completion resolves nothing. The delivery of its number is read by its id.
+    // A contradicting completion resolves nothing. The delivery of its number is then read by id.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -83,7 +83,7 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
   return haltOnMismatch(context, targetChain, read, split)
 }
 
-/** Undefined: the read failed with one of these codes, and is split. */
+/** Undefined: the read failed with one of these codes, and the range was split. */
 async function splitOn<T>(codes: readonly string[], split: () => boolean, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -103,10 +103,10 @@ async function contradicting(context: ScannedContext, found: readonly Completion
   return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }
 
-/** Waits until the target shows a delivery, ms. */
+/** First and longest wait until the target shows a delivery, ms. */
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** Reads early open numbers by id: their completions were reported before they were seen at the source. */
+/** Reads deliveries of `early` numbers by id: their completions were reported before the source showed them. */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

@@ -3,9 +3,10 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork below finality: reads again above the newest known block that most nodes have, or from the beginning.
- * If the stream's last block is in the chain, one node was wrong: nothing is ordered. The next range ends the alarm.
- * @param isBelow go below the cursor and the lowest number that the source no longer counts: higher is not enough
+ * After a fork below finality: orders a new read from the newest known block that most nodes have, or from the
+ * beginning. If the stream's last block is still in the chain, one node was wrong: orders nothing, and the next range
+ * ends the alarm.
+ * @param isBelow orders a read even then: below the cursor and the lowest number that the source no longer counts
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
@@ -27,7 +28,7 @@ function vanishedAt({ vanished, marks }: StreamState): number | undefined {
   return vanished && marks.find(([number]) => BigInt(number) > BigInt(vanished.upTo))?.[1]
 }
 
-/** Reads all blocks from this height on again, and ends the trust in the checkpoint. */
+/** Orders a new read of all blocks from this height on. The checkpoint is no longer trusted. */
 export async function rereadBelow(context: ReadingContext, height: number): Promise<void> {
   const block = await below(context, height)
   if (!block) return
@@ -41,7 +42,7 @@ async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlo
   await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
 
-/** Asks one node first: a quorum of a single node takes a block. */
+/** The first block that is still in the chain. Asks one node first, because a quorum may wait for a block. */
 async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')

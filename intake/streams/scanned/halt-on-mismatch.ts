@@ -3,8 +3,8 @@ import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * After a contradiction reads again a block later by quorum: a fork may pass. A lasting one halts the route and throws.
- * Throws what `read` throws, and SETTINGS_UNREACHABLE if the halt could not be ordered.
+ * After a contradiction, reads again a block later, by quorum: the cause may be a fork that passes. A contradiction
+ * that lasts halts the route and is thrown. Also throws errors of `read`, and SETTINGS_UNREACHABLE if the halt fails.
  * @param split called before the second read. True: smaller parts can be read, and undefined is returned
  */
 export async function haltOnMismatch<T>(
@@ -32,7 +32,7 @@ export async function haltOnMismatch<T>(
       await halt(context, second)
       throw second
     }
-    // The other nodes do not confirm it.
+    // The other nodes do not confirm the contradiction.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }

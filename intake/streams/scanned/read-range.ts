@@ -17,8 +17,8 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Starts a range's wanted transfers. `too-long`: shorter ranges come next. `gone`: nothing of it may be recorded.
- * Throws NODE_REFUSED for a single block, contradictions by quorum, and what reads throw.
+ * Reads a range and starts its wanted transfers. `too-long`: read shorter ranges. `gone`: record nothing of it. Throws
+ * NODE_REFUSED for a single block, contradictions that a quorum confirms, and read errors.
  * @param live the blocks are new: their completions are followed at the target, so deliveries need not be read
  */
 export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {

@@ -6,7 +6,7 @@ import { readRange } from './read-range.ts'
 
 /** Blocks without transfers are recorded together this often, ms: on a fast chain each would cost an update. */
 const emptyMs = 4_000
-/** A longer range is catching up, even if it ends at the head. */
+/** Longest live range, blocks. A longer one is catching up, even if it ends at the head. */
 const liveBlocks = 64
 
 interface Blocks {
@@ -16,12 +16,12 @@ interface Blocks {
   readonly hash: string
 }
 
-/** CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs: a fork never vouches for its logs. Then `onBegun`. */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so that logs of a fork do not match. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
   let recordedAt = 0
-  /** Transfers that are read at the head are new. */
+  /** Whether the scan is at the head, where every transfer is new. */
   let isLive = false
 
   async function record(blocks: Blocks, reading: Reading, era: number, view: StreamView): Promise<boolean> {
@@ -88,7 +88,7 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 /** Time between two lines of progress in the log, ms. */
 const logMs = 10_000
 
-/** BOOTSTRAP next to the live scan: records the lowest chunk once its transfers were started or found delivered. */
+/** MIP-61's BOOTSTRAP, next to the live scan: records the lowest blocks once their transfers run or are delivered. */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

@@ -3,14 +3,14 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 
 const mostTransfers = 10_000
-/** Ends of ranges that a fork may have left in the chain. Older ones are thinned out. */
+/** Most kept range ends. After a fork, some of them are still in the chain. Older ones are thinned out. */
 const mostBlocks = 128
 /** The latest deliveries. The audit checks them again: a reorganisation of the target may have undone them. */
 const mostCompletions = 500
-/** A transfer started for a failed range is not started again for this time, ms: the next attempt comes sooner. */
+/** A transfer of a failed range is not started again within this time, ms. The range is retried sooner. */
 const startedMs = 60_000
 
-/** Facts of a stream that this process has read, and could read again. */
+/** Facts of a stream that this process has read. It can read all of them again. */
 export type StreamCache = ReturnType<typeof createStreamCache>
 
 export function createStreamCache() {

@@ -10,7 +10,7 @@ import { isUndelivered } from '../transfer-outcomes.ts'
 
 type TableContext = Pick<ScannedContext, 'cache' | 'source'>
 
-/** Reads the source's table for these numbers into the cache. Throws as `source.recorded`. */
+/** Reads the source's table for these numbers into the cache. Throws errors of `source.recorded`. */
 export async function recordedTransfers(
   { cache, source }: TableContext,
   numbers: readonly string[],
@@ -22,7 +22,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** The same, with numbers of the cache: the table keeps a transfer for good. */
+/** The same, but does not read cached numbers: the table keeps a transfer for good. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -30,7 +30,7 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Splits transfers by the target's finalized state. Throws as `source.delivered`. */
+/** Splits transfers by the target's finalized state. Throws errors of `source.delivered`. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -41,7 +41,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** The listed workflows of the source's own transfers: another message may claim a number. */
+/** The listed workflows of the source's own transfers. Other messages may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -58,7 +58,7 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
-/** INIT_EVENT_PROCESSING. Tries all, then throws the submitter's worst error. `seenAt`: when its block became final. */
+/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. `seenAt`: when the block became final. */
 export async function startAll(
   { submitter, cache, stopping, streamClient }: StartContext,
   transfers: readonly Transfer[],
@@ -84,7 +84,7 @@ export async function startAll(
   for (const transfer of transfers) started.delete(transferId(transfer))
 }
 
-/** Starts a transfer that the target does not show, also if it closed as delivered, but not if it ended undelivered. */
+/** Restarts a transfer that the target lacks, even if it closed as delivered, but not if it ended undelivered. */
 export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)

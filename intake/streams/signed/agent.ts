@@ -28,14 +28,14 @@ export interface SignedAgentOptions
 
 /** Pauses, ms. A tick only checks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Most messages of a source without a node go to unserved chains: many are recorded together after this time, ms. */
+/** Recording interval of a source without a node, ms. Most of its messages go to unserved chains and can wait. */
 const quietMs = 15_000
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
 /** Time between two checks whether another process has updated the stream, ms. */
 const watchMs = 30_000
 
-/** Feeds the stream of one emitter. Any number of processes may. */
+/** Feeds the stream of one emitter. Several processes may feed the same stream. */
 export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, bridge } = options
   const { stream } = source.config
@@ -61,7 +61,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
         {
           name: 'spy',
           step: async () => {
-            // Without a view the stream has no notes of the spy, or its first audit is yet to come.
+            // Without a view, no missed messages are recorded, or the first audit is yet to come.
             if (streamClient.view) await endSilence()
             return false
           },
@@ -80,7 +80,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Earlier messages may be missing: the source's count shows which. */
+    /** Messages before the subscription may be missing: the source's count shows which. */
     connected(): void {
       expected.begin()
       schedule.subscribed()
@@ -104,7 +104,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // A stream that runs and has not answered yet finds the number as a gap.
+    // If the stream runs and has not answered yet, it finds the number as a gap.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
@@ -120,7 +120,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
     received(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       expected.received(sequence)
       delayed.delete(sequence)
-      // A message that cannot be judged now is a gap, which the audit fills or ignores.
+      // A message that cannot be verified now is a gap, which the audit fills or ignores.
       record(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream: source.config.stream, error: String(error) }),
       )
@@ -144,7 +144,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** By one call that no worker answers, whether others updated the stream: then call the result once it is handled. */
+/** Asks Temporal (no worker) whether the stream has changed. If so, call the result once the change is handled. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

@@ -7,16 +7,16 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/** Without a first number in the config or a checkpoint, the stream also begins this far below the present number. */
+/** Without a first number or a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
-/** An older message does not begin a stream, s: anybody may repeat one, and all numbers above would be fetched. */
+/** An older message does not begin a stream, s. Anybody may repeat one, and all numbers above it would be fetched. */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number, else the checkpoint's watermark, else `lookBack`, at least the latest thousand.
- * A checkpoint above the source's highest number belongs to another network. Throws what reads throw, and
+ * Begins at the config's first number, else the checkpoint's watermark, else `lookBack` (at least the last thousand). A
+ * checkpoint above the source's highest number belongs to another network. Throws read errors, and
  * CHECKPOINT_UNAVAILABLE if the config has no first number: older numbers would be missed for good.
  */
 export async function bootstrapSigned(
@@ -54,7 +54,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/** Begins with the config, the checkpoint or the lowest received. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
+/** Begins by config, checkpoint or lowest received number. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,

@@ -29,10 +29,10 @@ export interface SignedDeps {
 export interface GapsDeps extends SignedDeps {
   /** How long a gap may close by itself, ms. 0 for a single audit. */
   readonly freshMs?: number
-  /** This process started the transfer by the spy, and is about to record it. Default: never. */
+  /** Whether the spy sent this number, and its started transfer is about to be recorded. Default: never. */
   readonly isReceived?: (number: string) => boolean
   /** Why a message received from the spy cannot be started. Default: none was received. */
   readonly delayed?: (number: string) => BlockedTransfer | undefined
-  /** The spy should have sent this number, and has not. Default: never. */
+  /** Whether the spy should have sent this number and has not. Default: never. */
   readonly isMissed?: (number: string, publishedAt: number) => boolean
 }

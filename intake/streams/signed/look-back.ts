@@ -93,7 +93,7 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
     return header !== undefined && header.timestamp * 1_000 >= time
   }
 
-  /** One node is quick. If most nodes do not confirm its block and the one below, all are asked for every block. */
+  /** Asks one node, which is quick. If most nodes do not confirm the result, asks all of them for every block. */
   async function begin(end: number): Promise<number> {
     const time = clock() - lookBackMs
     const found = await search(end, time, 'latest')
@@ -127,7 +127,7 @@ export function createManyMissing(deps: SignedDeps) {
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /** Throws only what reading the state throws. `started` counts running transfers, only if many are missing. */
+    /** Throws only errors of reading the state. `started` counts running transfers; called only if many are missing. */
     async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
       if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }

@@ -9,7 +9,7 @@ export interface RecorderOptions {
   /** Numbers are recorded together after this time, ms, or at this count. */
   readonly everyMs?: number
   readonly many?: number
-  /** The time while no number needs a delivery, ms. Default `everyMs`. */
+  /** Replaces `everyMs` while no number needs a delivery, ms. Default `everyMs`. */
   readonly quietMs?: number
 }
 
@@ -54,7 +54,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
 
   async function flush(): Promise<void> {
     stopTimer()
-    // One at a time. Numbers that arrive during it go with the next one.
+    // Only one update at a time. Numbers that arrive during it go with the next one.
     while (recording) await recording.catch(() => {})
     recording = record()
     try {
@@ -66,7 +66,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 
   return {
-    /** Not recorded yet: the numbers have just come, or the stream is full. */
+    /** Numbers not recorded yet: they have just arrived, or the stream is full. */
     get size(): number {
       return kept.size
     },
@@ -108,7 +108,7 @@ const [mostKnown, knownMs] = [10_000, 600_000] as const
 /** Most messages that are verified at once. Others become gaps, which the audits fill. */
 const mostAtOnce = 64
 
-/** Records signed messages without a transfer. Each number is verified once: it is costly, and easy to repeat. */
+/** Records signed messages without a transfer. Verifies each number once: that is costly, and repeating is easy. */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,

@@ -8,7 +8,7 @@ const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
-/** A message that another server has, and the spy has not sent, is a sign that it is connected and silent. */
+/** A message that a server has and the spy has not sent is a sign that the spy is connected but silent. */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   let openedAt: number | undefined
@@ -23,7 +23,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
       openedAt = undefined
       since = Infinity
     },
-    /** ms by the clock of this process. Undefined: no subscription is open. */
+    /** When the subscription opened, ms by this process's clock. Undefined: no subscription is open. */
     get openedAt(): number | undefined {
       return openedAt
     },
@@ -40,7 +40,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Once per subscription ends older notes of missed messages: a restarted spy is not silent because of them. */
+/** Once per subscription, clears older missed messages: they do not make a restarted spy silent. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

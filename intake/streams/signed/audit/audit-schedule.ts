@@ -23,7 +23,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let missing = 0
   let [next, completed] = [-1n, -1]
 
-  /** Temporal was wiped or restored: later records are lost, and transfers may be, too. */
+  /** Whether Temporal was wiped or restored: later records are lost, and transfers may be, too. */
   function hasGoneBack(known: StreamView): boolean {
     const isBack = BigInt(known.next) < next || known.counts.completed < completed
     next = BigInt(known.next)
@@ -46,7 +46,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     isAuditOwed = true
     auditAt = now + Math.min(auditMs, afterFailureMs)
     const endProof = tail.take()
-    // A received number that is not recorded yet is not a gap.
+    // Records received numbers first: they are not gaps.
     await recorder.flush()
     const { nextAt, restarted, closed, undone } = await auditor.audit()
     endProof()
@@ -86,7 +86,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
 /** The first head after the subscription may have been requested before it. The second one was not. */
 const headsToSee = 2
 
-/** Guardians sign blocks that exist: once the subscription's first head is final, the count covers all before. */
+/** Guardians sign blocks that exist. Once the subscription's first head is final, the count covers all before it. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
@@ -94,12 +94,12 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   })
   const isDue = () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head
   return {
-    /** Messages of new blocks will be received. */
+    /** Call it when the subscription opens: messages of new blocks will be received. */
     begin(): void {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call it before the count is read, and the result after it is recorded. A later subscription needs its own. */
+    /** Call it before the count is read, and its result once the count is recorded. Each subscription needs a proof. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

@@ -10,7 +10,7 @@ import { createProvedTransfers } from './proved-transfers.ts'
 import { createSourceCount } from './source-count.ts'
 
 export interface SignedAudit extends GapReport {
-  /** At the source's finalized state. Absent: it has published nothing. */
+  /** Highest number at the source's finalized state. Absent: the source has published nothing. */
   readonly upTo?: string
   /** A final block that the count covers. */
   readonly height?: number
@@ -22,7 +22,7 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** A suspect is certainly lost this much later than `graceMs`, ms. */
+/** Added to `graceMs` so that a suspect is certainly lost by then, ms. */
 const marginMs = 500
 
 /** `auditMs` decides how often an absent number is asked for. `begins` is as in `createSourceCount`. */
@@ -46,7 +46,7 @@ export function createSignedAuditor(
     if (!mayBeThere()) return nothingFilled
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothingFilled
-    // A gap is classified by a count that is not older than the gap. Fetching needs no count.
+    // Classifying a gap needs a count that is not older than the gap. Fetching needs no count.
     return gaps.fillGaps(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'))
   }
 
@@ -60,7 +60,7 @@ export function createSignedAuditor(
       async () => void (missing = await lost.find(state)),
       async () => {
         const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
-        // As many as can be open: none waits behind others that no server has.
+        // As many as can be open, so that none waits behind others that no server has.
         Object.assign(audit, await restartLost(deps, [...numbers].slice(0, limits.open)))
       },
       async () => void (audit.undone = await reopenUndone(deps, state)),
@@ -68,16 +68,16 @@ export function createSignedAuditor(
   }
 
   return {
-    /** This process has verified the message with this id, so its run need not be read. */
+    /** Call it with a message that this process has verified. Its run need not be read then. */
     know: proved.know,
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps,
     hurry: gaps.hurry,
-    /** Wait until the next audit while open numbers are suspected to be lost, ms. Undefined: none is. */
+    /** Time until the next audit if open numbers are suspected to be lost, ms. Undefined: none is. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    /** Compares the stream with its source, servers and transfers. Throws as `runAll`, and keeps what was recorded. */
+    /** Compares the stream with its source, servers and transfers. Throws the first failure, and keeps all records. */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(

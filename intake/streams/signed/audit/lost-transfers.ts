@@ -19,16 +19,16 @@ export interface LostTransfersDeps extends OutcomesDeps {
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/** The visibility store is late, and the clock of another process may be, too, ms. */
+/** Allowance for the visibility store, which is late, and for clocks of other processes, ms. */
 export const graceMs = 15_000
-/** For this time a number without its transfer is checked in quick succession, ms. */
+/** How long a number without a transfer is checked at short intervals, ms. */
 const suspectMs = 20 * graceMs
 const mostReopened = 20
 
 export function createLostTransfers({ source, client, proved, lostAfterMs = graceMs }: LostTransfersDeps) {
   let missedSince = new Map<string, number>()
   return {
-    /** Numbers may be lost: call `find` again after `graceMs`. */
+    /** Whether numbers may be lost. If so, call `find` again after `graceMs`. */
     get suspects(): boolean {
       return [...missedSince.values()].some((at) => at > Date.now() - suspectMs)
     },
@@ -41,7 +41,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
       const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
       const running = new Set(own.map(({ number }) => number))
       const numbers = [...running].map(BigInt)
-      // Any count of numbers may be outside the window: take as many as one audit fetches.
+      // Any number of them may be outside the window, so take as many as one audit fetches.
       const outside = intervalsOutside(state).flatMap((some) => takeNumbers(subtractNumbers(some, numbers), 0n, limits.open).map(String))
       const missed = [...[...opened].filter((number) => !running.has(number)), ...outside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
@@ -68,7 +68,7 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/** Resolved numbers whose transfers run again are undone: the target no longer has them. Returns their count. */
+/** Records resolved numbers as undone if their transfers run again and the target lacks them. Returns the count. */
 export async function reopenUndone({ source, client, streamClient, proved }: LostTransfersDeps, state: StreamState): Promise<number> {
   const running = await runningTransfers(client, source)
   const again = await proved.messages(running.filter(({ number }) => isResolved(state, number)))

@@ -23,7 +23,7 @@ type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 type Message = Omit<Transfer, 'message'>
 
 const mostKept = 20_000
-/** Most inputs read at a time: strangers may start any count of runs, and must not keep other numbers' runs unread. */
+/** Most inputs read per call, and per number: strangers' runs must not keep other numbers' runs unread. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
@@ -71,13 +71,13 @@ export function createProvedTransfers(deps: ProvedDeps) {
   return {
     /** This process has verified the message. */
     know: (id: string, { message: _, ...transfer }: Transfer) => void messages.set(id, transfer),
-    /** Never throws for a run. */
+    /** Never throws because of a run. */
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Message[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /** An ended run must be proved, and only the target decides on `delivered`. Throws its errors but outages. */
+    /** Ended runs must be proved, and only the target decides on `delivered`. Throws its errors other than outages. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -89,7 +89,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 }
 
-/** By the run's own input. Never throws. */
+/** Proves a run by its input. Never throws. */
 async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readonly proof: Proof; readonly message?: Message }> {
   const { bridge, client, logger } = deps
   const { id, runId } = listed
@@ -100,12 +100,12 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
     if (!isOwn(deps, listed, message)) return { proof: 'foreign' }
     const verdict = await bridge.endpoint(message.targetChain).verify(bytes)
     if (verdict.kind === 'wait') return { proof: 'unproved' }
-    // Guardians who were replaced since have signed it all the same.
+    // A signature by guardians who were replaced since is still a signature.
     return verdict.kind === 'valid' || verdict.awaitNewSignatures ? { proof: 'own', message } : { proof: 'foreign' }
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A run that fails in its own way is a stranger's. If it is not, one request fetches its message again.
+    // A run with any other failure counts as a stranger's. If that is wrong, its message is just fetched once more.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

@@ -6,24 +6,24 @@ import { missedBySpy } from '../spy-silence.ts'
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/** Counts by the source, or without a node by servers. `begins`: first number of such a stream before it begins. */
+/** Counts at the source or, without a node, at servers. `begins`: first number of a stream that has not begun. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   const probe = createTailProbe(deps)
   let upTo: string | undefined
   return {
-    /** At the source's finalized state, as last read. Undefined: none, or a source without a node. */
+    /** Highest number at the source's finalized state, as last read. Undefined: none, or a source without a node. */
     get upTo(): string | undefined {
       return upTo
     },
-    /** Reports the count to the stream, with messages that servers had above. Throws what reads throw. */
+    /** Reports the count, and messages that servers have above it, to the stream. Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         // The view may be older than the stream: another process may have begun it.
         const state = await streamClient.state()
         return probe(state ? undefined : await begins())
       }
-      // Read before the count, which is of this block or of a later one.
+      // Read before the count, so that the count is of this block or of a later one.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (upTo === undefined || height === undefined) return {}
@@ -42,13 +42,13 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Above the highest known number: the Governor may hold the next ones back. */
+/** Distances of probes above the highest known number: the Governor may hold the next ones back. */
 const distances = [0n, 1n, 10n]
 /** Most rounds of three requests. Numbers farther away show with the next received message, or with the next audit. */
 const mostRounds = 20
 const above = 2n ** 64n
 
-/** Asks the servers for numbers above the highest known one. A missed last message shows in no gap. */
+/** Asks the servers for numbers above the highest known one. A missed last message leaves no gap. */
 export function createTailProbe({ source, bridge, submitter, lookup, streamClient, logger, isMissed }: SourceCountDeps) {
   return async function probe(from: string | undefined): Promise<NumberCounts> {
     const counts = { ...noNumbers }
@@ -56,7 +56,7 @@ export function createTailProbe({ source, bridge, submitter, lookup, streamClien
       const { next = from, room = distances.length, paused } = streamClient.view ?? {}
       if (next === undefined || paused) break
       const numbers = distances.map((distance) => BigInt(next) + distance).filter((number) => number < above)
-      // A transfer starts before it is recorded: not more than there is room for.
+      // A transfer starts before it is recorded, so fetch only as many as there is room for.
       const outcomes = await fetchMessages({ source, bridge, submitter, lookup }, numbers.slice(0, room).map(String))
       const found = foundIn(outcomes)
       if (found.length === 0) break

@@ -10,7 +10,7 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/** ignored: by the source's logs not transfers, or to unserved chains. */
+/** ignored: the source's logs show no transfer, or one to an unserved chain. */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -19,7 +19,7 @@ export interface ClassifiedGaps {
 
 /**
  * Why no server has these numbers. not-final: above the source's finalized state. held: by a guardian's Governor.
- * unobserved: final, and on no server. `upTo`: highest finalized number, if read lately. Throws what reads throw.
+ * unobserved: final, and on no server. `upTo`: highest finalized number, if read lately. Throws read errors.
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
@@ -42,7 +42,7 @@ export async function classifyGaps(
   return { ignored, delivered: [...done], classes: new Map(classes) }
 }
 
-/** One request for neighbours of one class, and none for classes that the gaps have already. */
+/** One request for adjacent numbers of one class, and none for a number whose gap already has the class. */
 export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   const named: { from: bigint; to: bigint; state: GapClass }[] = []
   for (const [number, state] of [...classes].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
@@ -60,7 +60,7 @@ const mostDelayed = 10_000
 /** Shortest time between two calls of `onNew`, ms: many messages come at once. */
 const newEveryMs = 5_000
 
-/** Messages of the spy that could not be submitted yet, by number. `onNew`: one more, or another reason. */
+/** Messages of the spy that could not be submitted yet, by number. Calls `onNew` for a new message or reason. */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity
@@ -78,7 +78,7 @@ export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () 
   }
 }
 
-/** Empty for an unreadable message, which is refused and waits for nothing. */
+/** The target chain. Empty for an unreadable message, which is refused and does not wait. */
 function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
   try {
     return bridge.decode(vaa).targetChain

@@ -7,8 +7,9 @@ import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
- * absent: no server has a valid copy; `code` of the last refused one. unknown: ask again; `blocked`: cannot be started.
- * ignored: signed, but not delivered by Portage. `publishedAt`: ms since the epoch, by a copy with verified signatures.
+ * absent: no server has a valid copy; `code`: why the last one was refused. unknown: ask again; `blocked`: why the
+ * message cannot be started. ignored: signed, but not delivered by Portage. `publishedAt`: ms since the epoch, from a
+ * copy with verified signatures.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -24,7 +25,7 @@ export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): SeenNumber
 type Outcomes = Map<string, FetchOutcome>
 type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
-/** Codes of messages that Portage does not deliver, by their bytes alone. */
+/** Codes of messages that Portage does not deliver, as their bytes alone show. */
 const undeliverable: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED', 'MESSAGE_TOO_LARGE']
 const afterFailureMs = 5_000
 
@@ -41,9 +42,9 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Fetches and submits messages. A delivered one needs no check of signatures: the target knows its digest.
- * After a refused copy each next server is asked once. A target's outage makes only its own numbers `unknown`.
- * Throws errors that are not outages.
+ * Fetches and submits messages. A delivered message needs no signature check: the target knows its digest. After a
+ * refused copy, each of the next servers is asked once. A target's outage makes only its own numbers `unknown`. Throws
+ * errors that are not outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
@@ -95,7 +96,7 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
 async function submit({ source, bridge, submitter }: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
   try {
     if (!copy.transfer) {
-      // Only a signed message lets its number be ignored.
+      // A number may be ignored only if its message is signed.
       const verdict = await verify({ source, bridge }, copy.vaa)
       if (verdict.kind === 'valid') return { kind: 'ignored', publishedAt: publishedAt(copy.vaa) }
       if (verdict.kind === 'wait') {
@@ -123,22 +124,22 @@ export function blockedBy({ code, facts }: RelayerError, target: ChainName): Blo
   return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
 }
 
-/** The message was found, and the failure is retriable. */
+/** The outcome of a found message that failed retriably. */
 function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedBy(error, target) }
 }
 
-/** Whether Portage never delivers a refused message, whose signatures are verified. */
+/** Whether a refused message is signed and is one that Portage never delivers. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/** Most nodes of the target say that the source is not registered: nobody can deliver it. A gap if there is a node. */
+/** Whether the target (by most nodes) has not registered a source without a node: then nobody can deliver from it. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/** By the source's core contract; without a node, by the first chain that answers. Throws what the last one throws. */
+/** Verifies at the source's core contract; without a node, at the first chain that answers. Throws the last error. */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []
@@ -155,7 +156,7 @@ async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: 
   return verdict()
 }
 
-/** Numbers delivered for good, and unreadable ones with the error, per target. Throws errors that are not outages. */
+/** Numbers that are delivered for good, and numbers of unreadable targets. Throws errors that are not outages. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Omit<Transfer, 'message'>[],
@@ -178,7 +179,7 @@ export async function deliveredByTarget(
   return { done, unread }
 }
 
-/** Numbers without a transfer, and those that their targets show as delivered. Throws as `deliveredByTarget`. */
+/** Numbers without a transfer, and those that their targets show as delivered. Throws as `deliveredByTarget` does. */
 export async function needingNoTransfer(source: Pick<SignedSource, 'delivered'>, published: readonly Published[]) {
   const ignored = published.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
   const transfers = published.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))

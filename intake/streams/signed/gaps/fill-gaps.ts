@@ -10,7 +10,7 @@ import { createManyMissing } from '../look-back.ts'
 /** absent: no server that could be asked has the message. */
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
-  /** When the next round is due, ms since the epoch. Absent: when another number is missing. */
+  /** When the next round is due, ms since the epoch. Absent: not before another number is missing. */
   readonly nextAt?: number
 }
 
@@ -18,7 +18,7 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 /** Numbers recorded together: a crash repeats at most one batch. */
 const atOnce = 50
-/** Most numbers of one round. The next one goes on above them. */
+/** Most numbers of one round. The next round continues above them. */
 const mostPerRound = 2_000
 /** Most numbers at each end of a gap. A broken source may skip far ahead, and must not keep servers busy for ever. */
 const mostOfEnd = 5_000n
@@ -27,7 +27,7 @@ export const settleMs = 2_000
 /** A received number is left to the recorder, and checked again after this time, ms, in case it is dropped. */
 const receivedMs = 10_000
 
-/** Fills gaps by running transfers, then by recent blocks if many are missing, then by the network's servers. */
+/** Fills gaps from running transfers, then from recent blocks if many are missing, then from the network's servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
@@ -43,7 +43,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
 
   function* due({ gaps, open }: StreamState): Generator<string> {
     const opened = new Set(open.map(({ number }) => number))
-    // Neighbours with different states are one stretch: its ends are looked up, and not the numbers between them.
+    // Adjacent gaps are one stretch, whatever their states: only the numbers at its ends are looked up.
     const stretches = gaps.filter(({ at }) => !isFresh(at)).reduce<IntervalSet>((all, { from, to }) => addInterval(all, from, to), [])
     for (const [from, to] of stretches) {
       for (const number of endsOf(BigInt(from), BigInt(to), above)) {
@@ -61,9 +61,9 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** The spy was away, and may have brought missing messages. */
+    /** Call it after the spy was disconnected: it may have sent missing messages. */
     hurry: schedule.hurry,
-    /** Records batch by batch, also before it throws. `upTo`: highest number at the finalized state, as last read. */
+    /** Records batch by batch, so an error loses no batch. `upTo`: highest finalized number, as last read. */
     async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }
@@ -72,7 +72,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       receivedAgainAt = Infinity
       const numbers = due(state)
       for (;;) {
-        // A transfer starts before it is recorded: not more than there is room for.
+        // A transfer starts before it is recorded, so fetch only as many as there is room for.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         const batch = take(numbers, room)
         if (batch.length > 0) {

@@ -8,17 +8,17 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /** Most reads of one call. With a first block in the config, the next call goes on below. */
+  /** Most reads of one call. With a first block in the config, the next call continues below. */
   readonly reads?: number
 }
 
 /** Ranges below the head that are read if the config has no first block. */
 const ranges = 5
-/** Limits of what is kept, about 5 MB. */
+/** Limits of the cache, about 5 MB. */
 const mostHeights = 50_000
 const mostContents = 2_000
 
-/** Finds numbers in the source's logs. Blocks are read once, newest first, only as far as a number may be. */
+/** Finds numbers in the source's logs. Reads blocks once, newest first, and only as far back as needed. */
 export function createPublishedLogs(options: PublishedLogsOptions) {
   const { source, rangeBlocks, reads: mostReads = 20 } = options
   const heights = new Map<string, number>()
@@ -26,7 +26,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   let scanned: IntervalSet = []
   let range = rangeBlocks
 
-  /** Newest unread block first, until all numbers are placed or below all read blocks. */
+  /** Reads the newest unread blocks first, until all numbers are found or older blocks cannot have them. */
   async function place(numbers: readonly string[], finalized: number): Promise<void> {
     const floor = source.begins.block ?? Math.max(0, finalized - ranges * rangeBlocks + 1)
     for (let reads = 0; reads < mostReads; reads++) {
@@ -44,7 +44,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** By most nodes, since the result is kept: one node might hide a number. False: they disagree now. */
+  /** Asks most nodes, since the result is kept and one node might hide a number. False: nodes disagree now. */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -65,12 +65,12 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 
   return {
-    /** As far as the logs were found. Throws what reads throw. */
+    /** The numbers whose logs were found. Throws read errors. */
     async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
-      // Concurrently: a single node is asked twice, a block apart.
+      // Reads concurrently, because a single node is asked twice, a block apart.
       const read = (await Promise.all([...places].map((height) => agreedAt(options, height, wanted)))).flat()
       const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
       for (const one of read) {
@@ -83,7 +83,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 }
 
-/** By more than half of the nodes: a number without a transfer is given up for good. Empty if they disagree. */
+/** Asks more than half of the nodes: a number without a transfer is given up for good. Empty if they disagree. */
 async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')

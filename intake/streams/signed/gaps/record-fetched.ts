@@ -14,13 +14,13 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 type Outcomes = ReadonlyMap<string, FetchOutcome>
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
 
-/** Records fetched numbers, and classifies the absent ones. Returns the statuses that the stream has taken. */
+/** Records fetched numbers, and classifies the absent ones. Returns the recorded statuses. */
 export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   const { source, streamClient, logger, delayed = () => undefined, isMissed } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
 
-  /** The source does not answer: the results are recorded without it, and the gaps are classified later. */
+  /** For a source that does not answer: results are recorded without it, and gaps are classified later. */
   function unclassified(thrown: unknown): ClassifiedGaps {
     const error = toRelayerError(thrown)
     if (!error.retriable) throw error
@@ -48,7 +48,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   return async (outcomes: Outcomes, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
     const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
     const blocked = blockedOf(outcomes, delayed)
-    // A blocked message is present: it has its reason already.
+    // A blocked message is not absent, and already has its reason.
     const unknown = [...absent.keys()].filter((number) => !blocked.has(number))
     const { ignored, delivered, classes } = await classifyGaps(deps, logs, unknown, upTo).catch(unclassified)
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
@@ -104,7 +104,7 @@ export function createRetrySchedule(auditMs: number) {
     prune(gaps: readonly Gap[]): void {
       for (const number of [...tries.keys()]) if (!hasGap(gaps, BigInt(number))) tries.delete(number)
     },
-    /** Makes all numbers due that were not asked for just now. */
+    /** Makes all numbers due, except those that were just asked for. */
     hurry(): void {
       const now = Date.now()
       for (const [number, one] of [...tries.entries()]) if (one.triedAt < now - firstWaitMs) tries.set(number, { ...one, dueAt: now })

@@ -18,11 +18,11 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** A list is used for `keptMs`, for `keptTimes` its duration, or if it has all numbers for `keptFoundMs`, ms. */
+/** A list is reused for `keptMs`, or `keptTimes` the time it took, and for `keptFoundMs` if it has all numbers, ms. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/** Finds missing numbers with running transfers, proved ones only: strangers in Temporal can run any id. */
+/** Finds missing numbers with running transfers. Only proved runs count: strangers in Temporal can run any id. */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
@@ -44,7 +44,7 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    /** Counts numbers in gaps with a listed run, also a stranger's. Never throws. */
+    /** Counts the numbers in gaps that have a listed run, even a stranger's. Never throws. */
     async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]
