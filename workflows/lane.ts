@@ -16,7 +16,7 @@ import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler
 /** Below the server's limit of 2,000, since it rewrites a run's record, with all updates, at every step. */
 const updatesPerRun = 300
 
-/** Nonce ledger of one key on one chain, the only writer of grants and attempts. Decides in domain/lane/reducer. */
+/** Nonce ledger of one key on one chain, the only writer of grants and attempts. domain/lane/reducer decides. */
 export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 

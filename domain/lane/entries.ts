@@ -131,7 +131,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // '0': broke for another reason than a refused grant.
+  // '0': the lane is broke, but not because of a refused grant.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

@@ -38,7 +38,7 @@ export interface Intent {
   readonly value: string
 }
 
-/** Settings of a lane, which a process may send again at any time. */
+/** Settings of a lane. A process may send them again at any time. */
 export interface LaneConfig {
   readonly lane: LaneId
   /** Most nonces in flight (granted, not in a block). */
@@ -69,7 +69,7 @@ export interface Owner {
 
 export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | 'inherited' | 'operator' | 'refused'
 
-/** A nonce that was handed out and is not final. */
+/** A granted nonce that is not final. */
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
@@ -148,7 +148,7 @@ export interface PackedEntries {
   readonly words: readonly string[]
   /**
    * Entries end with `;`, fields with `,`. Omitted: a nonce one above the previous, an equal start, round 1.
-   * Fields: nonce; start, number, digest, call hash, round of the id; request of the grant; attempts; other values.
+   * Fields: nonce; the id's start, number, digest; call hash and round; request of the grant; attempts; other values.
    */
   readonly text: string
 }
@@ -195,7 +195,7 @@ export interface LaneState {
   /** A final block that the chain no longer has. Nothing is granted or sent until an operator resets the lane. */
   readonly replaced?: FinalBlock
   readonly republish?: Republish
-  /** Counts resets. Knowledge of an earlier era is void. */
+  /** Number of resets. A process's knowledge of an earlier era is void. */
   readonly era: number
   /** Hashes of withdrawn intents, the newest 1,024. A late request for one is refused. */
   readonly tombstones: readonly string[]

@@ -33,9 +33,9 @@ export type Ask =
   /** Fills this nonce with a no-op. An `operator` may fill only a nonce without an owner, see `cancelNonce`. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
-  /** The present config of a process. A change by an operator stays until the config's own value changes. */
+  /** The config of a process. An operator's change of a value stays until the config changes that value. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
-  /** The chain does not have this block, which the ledger knows as final. */
+  /** Reports that the chain no longer has this block, which the ledger knows as final. */
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
 /** Orders of operators, and reports of processes other than observations. */
@@ -144,7 +144,7 @@ export interface Closed {
   readonly by?: string
 }
 
-/** An owner to notify: its nonce is no longer in a block, and the reporting process does not drive it. */
+/** An owner to notify: the nonce is no longer in a block, and the reporting process does not drive it. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number

@@ -21,7 +21,7 @@ const longestRestMs = hourMs
 /** When a receiver answers again, notifications with this many tries still wait: a bad one must not stop it again. */
 const triesUntilAlone = 3
 
-/** `taken`: 2xx. `gone`: 410. `refused`: answered, not taken. `failed`: no answer, or asks to wait. */
+/** `taken`: 2xx. `gone`: 410. `failed`: no answer, or asks to wait. `refused`: any other answer. */
 export type SendAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone'; readonly why: string }

@@ -6,7 +6,7 @@ import type { StreamView } from '../stream/stream.ts'
 import type { ChainName } from '../transfer/transfer.ts'
 import type { NotificationData, NotificationSubject, NotificationType } from './notification.ts'
 
-/** A state that lasts, and is notified once each time that it begins. Plain JSON. */
+/** A lasting state. Receivers are notified each time that it begins. Plain JSON. */
 export interface Condition {
   /** Unique among present conditions: `{source}/{what}`. */
   readonly key: string
@@ -42,7 +42,7 @@ export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState)
   return found
 }
 
-/** Known numbers of a stream whose transfers are missing for a while. @param now ms since the epoch */
+/** Numbers of a stream whose transfers have been missing for `ageMs`. @param now ms since the epoch */
 export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now: number, ageMs = gapAgeMs): readonly Condition[] {
   if (oldestGapAt === undefined || now - oldestGapAt < ageMs) return []
   const [bridge, source, target = ''] = stream.split(':')

@@ -56,7 +56,7 @@ export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, abo
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/** Sort key by time, the same at each try: µs since the epoch. Its last three digits separate equal ms. */
+/** Key to sort by time, the same at each try: µs since the epoch. The last three digits separate events of one ms. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }

@@ -85,7 +85,7 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
 /** After this time without a record, ms, no step is running. A running step records its progress every minute. */
 const silentMs = 5 * 60_000
 
-/** Since when the receiver gets no notifications, ms since the epoch. Undefined: it gets them. */
+/** When the receiver's notifications stopped, ms since the epoch. Undefined: it is being notified. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
   // An order also counts as a sign of life.
@@ -125,9 +125,9 @@ export function withConditions(
 /** Signals to a notifier. Anyone with access to Temporal can send them. */
 export type NotifierOrder =
   | { readonly kind: 'disable'; readonly order: Order }
-  /** `fromNow`: skips what happened while it was disabled. */
+  /** `fromNow`: skips events from the time when the receiver was disabled. */
   | { readonly kind: 'enable'; readonly order: Order; readonly fromNow?: boolean }
-  /** Notifies again of everything since then, ms since the epoch. */
+  /** Notifies again of all events since `since`, ms since the epoch. */
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
   /** A notification that only a process can see: the spending of a key. A repeated id is ignored. */

@@ -92,7 +92,7 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
     const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
     if (configured !== undefined) fail(`${path}.${field}: Wormhole's chain ${number} is called ${configured} in the config`)
   }
-  // A third chain makes a scope that covers nothing.
+  // A third chain would make a scope that covers nothing.
   if (chain !== undefined && sourceChain !== undefined && targetChain !== undefined && chain !== sourceChain && chain !== targetChain)
     fail(`${path}.chain: no transfer is from ${sourceChain} to ${targetChain} and of ${chain}`)
 }

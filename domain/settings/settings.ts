@@ -67,7 +67,7 @@ export type SettingsOrder =
   | { readonly kind: 'addToken'; readonly token: Principal }
   | { readonly kind: 'revokeToken'; readonly jti: string }
 
-/** The changes of operators, on top of the config. Plain JSON. */
+/** Operators' changes to the config. Plain JSON. */
 export interface Settings {
   /** Number of changes. */
   readonly version: number

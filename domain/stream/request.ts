@@ -89,7 +89,7 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
   if (one.kind === 'closed' && one.outcome === 'cancelled') words(one.by, `${path}.by`)
   if (isStreamOrder(one) && one.kind !== 'resume' && !one.order) words(one.by, `${path}.order.by`)
   if (one.kind !== 'scanned' && one.kind !== 'backfilled') return
-  // All numbers of a reading are in its blocks.
+  // All numbers of a reading must be in its blocks.
   for (const [index, [, height]] of one.numbers.entries()) {
     const isWithin = height !== undefined && height >= one.from && height <= one.to
     if (!isWithin) throw new Error(`${path}.numbers[${index}][1]: outside of the blocks read`)

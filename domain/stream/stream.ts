@@ -27,7 +27,7 @@ export interface StreamState {
   readonly marks: readonly (readonly [number: string, height: number])[]
   /** First block to read. A checkpoint or an operator vouches for earlier ones. Absent: the stream reads no blocks. */
   readonly start?: number
-  /** Block of the checkpoint that the stream began with, until the live scan reaches it. */
+  /** Block of the starting checkpoint. Unset once the live scan reaches it: hashes then link the blocks before it. */
   readonly base?: number
   readonly backfill: Backfill
   /** Completions have been read up to this block of the target. */
@@ -175,7 +175,7 @@ export type StreamRequest =
     })
   /** Completed in final blocks `from` … `to` of the target, by any account. Known ids were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
-  /** The target's finalized state no longer shows them. */
+  /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
   /** `waits`: not parked, but waiting long for a reason that concerns no other transfer. Others get its room. */

@@ -48,7 +48,7 @@ export function timeText(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** `ageText` of at least a second. */
+/** Like `ageText`, but at least a second. */
 export function durationText(ms: number): string {
   return ageText(Math.max(1_000, ms))
 }

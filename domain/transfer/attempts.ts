@@ -29,7 +29,7 @@ export interface TransferTransaction {
 
 export const transactionsKept = 48
 
-/** The report of a step about the nonce of its round. */
+/** A step's report about the nonce of a round. */
 interface Heard extends Pick<TransferTransaction, 'lane' | 'nonce' | 'round'> {
   readonly at: number
   readonly tried: readonly SignedAttempt[]

@@ -1,6 +1,6 @@
 import { groupBy } from '../group-by.ts'
 
-/** A transfer of the server's list. Times in ms since the epoch. */
+/** A transfer in the visibility store. Times in ms since the epoch. */
 export interface TransferTraffic {
   readonly bridge: string
   readonly source: string

@@ -57,7 +57,7 @@ const deliverySchema = z
 const lists = {
   /** Attempts for the transfer's last nonce, oldest first. */
   tried: listOf(attemptSchema),
-  /** The newest 48 in all rounds and lanes. */
+  /** The newest 48 transactions of all rounds and lanes. */
   transactions: listOf(transactionSchema),
   /** The newest 32 orders. */
   orders: listOf(orderSchema),

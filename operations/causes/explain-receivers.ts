@@ -55,7 +55,7 @@ function explainUnserved(
     return { since: queue.polledAt, what: `No process takes the steps that notify ${receiver}.` }
   const state = valueOf(notifier)
   if (!state) return { what: `The notifier of ${receiver} has not begun: no process has it in its config.` }
-  // A failing receiver is left alone until its next try.
+  // A failing receiver gets nothing until its next try, so its silence is normal.
   const since = state.failure ? undefined : silentSince(state, at)
   if (since === undefined) return undefined
   if (!step) return { since, what: `No process that notifies receivers has ${receiver} in its config.` }

@@ -73,7 +73,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** A failing task proves nothing about the workers of its chain. */
+/** Ignores failing tasks, which prove nothing about the workers of their chain. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)

@@ -15,7 +15,7 @@ export class NotifiedRuns {
     this.#closedAt.set(run, closedAt)
   }
 
-  /** Forgets runs that closed before the next read begins. */
+  /** Takes over the cursor's runs. Drops runs that closed before the start of the next read. */
   follow({ notified, from }: NotifierCursor): void {
     for (const [run, closedAt] of notified) if (!this.has(run)) this.add(run, closedAt)
     for (const [run, closedAt] of [...this.#closedAt.entries()]) if (closedAt < from) this.#closedAt.delete(run)

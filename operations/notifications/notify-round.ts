@@ -21,7 +21,7 @@ export const notifyTimes = {
   conditionsMs: 15_000,
   /** Between reads of all runs that may be listed late. */
   fullReadMs: 60_000,
-  /** Longest delay of Temporal's list. */
+  /** Longest delay until Temporal lists a closed run. */
   settleMs: 5 * 60_000,
   /** Length of a round. The step's state is recorded after it. */
   roundMs: 60_000,

@@ -40,8 +40,8 @@ type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'ga
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'>, Partial<Mined> {
   /**
    * `done`, `reverted`: in a final block. `impossible`: the simulation reverts. `refused`: no retry heals the error,
-   * and no process sent it. `lost`: its nonce is used up and the nodes do not show by what. It is not sent again by
-   * itself.
+   * and no process sent the transaction. `lost`: the nonce is used up and no node shows by what. Portage does not
+   * send the intent again.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string

@@ -6,7 +6,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 /** Input of `stream`, on the queue `ledger`: it needs no chain and no key. */
 export interface StreamInput {
   config: StreamConfig
-  /** For a stream without state. The starter checks its block first. */
+  /** For a stream without state. The starter checks the checkpoint's block first. */
   checkpoint?: StreamCheckpoint
   /** A watermark above the numbers of the source. The stream begins without it and raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>

@@ -53,7 +53,7 @@ export type Stopped =
   | { kind: 'unsettled'; finalInMs: number }
   /** A gate is closed. The transfer holds no nonce. `unverified`: the signatures were not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** The simulation reverts, and waiting does not help. */
+  /** The simulation reverts, and waiting does not change that. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
 /** The transfer can be broadcast through this lane, with this first attempt. */
@@ -126,7 +126,7 @@ export interface ConfirmInput {
   /** Our transaction. Absent: the effect may be someone else's. */
   landed?: Landed
   waitMs: number
-  /** The transfer ends without the effect, so the nodes must agree. */
+  /** The transfer would end without the effect, so the nodes must agree. */
   requireAgreement?: true
   seenAt?: number
 }

@@ -11,13 +11,13 @@ const keyBytes = 32
 const ivBytes = 12
 const tagBytes = 16
 
-/** Temporal's tools show such a payload as encrypted. */
+/** Encoding of payloads that Temporal's tools show as encrypted. */
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
 /** A schedule appends the time to its workflows' ids, but encrypts before that. Only audits have schedules. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-// CommonJS: tsx runs these sources as ES modules, so Node does not find its names.
+// The package is CommonJS. tsx runs these sources as ES modules, where Node does not find its named exports.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
 /** Moves messages and stack traces into a payload, which the codec encrypts. Readers can use any converter. */

@@ -154,7 +154,7 @@ export class LaneIntent {
     )
   }
 
-  /** Leaves a nonce to a lane that cannot work. A cancelled transfer stays until none of its nonces can be mined. */
+  /** Leaves a nonce to a lane that cannot work. A cancelled transfer ends only when none of its nonces can be mined. */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined

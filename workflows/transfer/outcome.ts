@@ -65,7 +65,7 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   return run.park(codeOf(error), failureText(error) + repeat)
 }
 
-/** Step 5: waits until an effect is final or gone. `requireAgreement`: the transfer ends or parks if it is gone. */
+/** Step 5: waits until an effect is final or gone. `requireAgreement`: it ends or parks without an effect. */
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,

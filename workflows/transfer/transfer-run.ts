@@ -162,7 +162,7 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** True: a signal or the deadline ended the wait. `what`: for the Web UI. */
+  /** True: a signal or the deadline ended the wait. @param what reason, for the Web UI */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -225,7 +225,7 @@ export class TransferRun {
   }
 
   /**
-   * Logs only states that people search for. The timeline has the others. The SDK's sink adds no command, and nothing in
+   * Logs only states that people search for; the timeline has the others. The SDK's sink adds no command and nothing in
    * a replay. workers/telemetry adds the remedy.
    */
   #logState({ code, reason, txHash }: StateFacts): void {

@@ -43,13 +43,13 @@ export function find(state: LaneState, request: FindRequest): Step {
   return refuse(state, 'none', 'the intent has no nonce')
 }
 
-/** The answer for an intent that holds a nonce, was withdrawn, or is in a later round. Undefined for any other. */
+/** The answer for an intent that holds a nonce, was withdrawn, or has a nonce in a later round. Otherwise undefined. */
 function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'kind'>): Step | undefined {
   const known = state.replaced ? undefined : ofIntent(state, intentId)
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // A second try: the first may have signed and sent.
+    // For a second request: the first one's caller may have signed and sent.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }

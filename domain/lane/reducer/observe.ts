@@ -4,7 +4,7 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
-/** Most nonces that get an entry at once, so that a false answer of a node cannot blow up the ledger. */
+/** Most nonces that get an entry at a time, so that a node's false answer cannot blow up the ledger. */
 const coveredLimit = 1_000
 /** For this time, ms, a lower height is ascribed to a lagging node. Processes are never silent for longer. */
 const leadMs = 60_000

@@ -57,7 +57,7 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
   const { raise, ...rest } = entry
-  // An attempt that was on its way before the order does not count as the raise.
+  // An attempt requested before the order may be too cheap. It does not count as the raise.
   const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
   const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
   const isFirstNoop = isNoop && !entry.attempts.some((one) => one.kind === 'noop')

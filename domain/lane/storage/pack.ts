@@ -14,7 +14,7 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** From a usual id. Otherwise the whole id is `start`. Absent: no owner. */
+  /** Parts of a usual intent id. Of another id, `start` is the whole. Absent: no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string
@@ -98,7 +98,7 @@ function requestText({ maybeSent, process, request }: Parts, before: Parts | und
   return `${sent}${process === before?.process ? '' : `${to.reference(process)}.`}${to.number(request)}`
 }
 
-/** `~` precedes a hash that is no keccak hash. */
+/** `~` precedes a text that is not a keccak hash. */
 function hashText(hash: string, to: Dictionary): string {
   return usualHash.test(hash) ? packedHex(hash.slice(2)) : `~${to.reference(hash)}`
 }
@@ -161,7 +161,7 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** Whether an intent may own one of the entries. False is certain. */
+/** Whether an intent may own one of the entries. Only false is certain. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)

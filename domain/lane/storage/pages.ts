@@ -13,7 +13,7 @@ export interface PageSizes {
 const sizes: PageSizes = { page: 250, loose: 250 }
 /** Up to this many entries are carried unpacked, for people to read. */
 const readable = 128
-/** Opens pages this far above the account's nonce. A run may have 2,000 signals (limit.numPendingSignals.error). */
+/** How far above the account's nonce pages are opened. A run may send 2,000 signals (limit.numPendingSignals.error). */
 const openAhead = 1_000
 
 /** Packs entries in blocks once they fill a page. Called after each step. */

@@ -158,7 +158,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return this.#unreachable()
   }
 
-  /** An update hangs while no worker serves its queue. */
+  /** Waits for `work` or `close`: an update hangs while no worker serves its queue. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

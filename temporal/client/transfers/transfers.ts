@@ -93,7 +93,7 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a well-signed copy to a transfer that waits or is parked because its message has outdated signers. No other
+ * Gives a copy with newer signatures to a transfer that waits or is parked since its signers are outdated. No other
  * transfer gets a copy, which would wake it. `isNewer` compares with the stored message, base64. Throws
  * TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
  */
