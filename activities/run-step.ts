@@ -4,7 +4,7 @@ import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/** The first heartbeat and the later interval, as shares of the timeout. The rest is left to a busy process. */
+/** The first heartbeat and the later interval, as shares of the timeout. The rest is slack for a busy process. */
 const firstShare = 0.5
 const everyShare = 0.3
 
@@ -28,7 +28,7 @@ export async function withHeartbeats<T>(step: (context: Context, enter: (phase: 
   }
 }
 
-/** The only place where an error becomes a Temporal failure: its type is the code, without secrets. */
+/** The only place where an error becomes a Temporal failure: its type is the code. Its text has no secrets. */
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)

@@ -31,8 +31,8 @@ export interface FoundDelivery {
 }
 
 /**
- * A bridge's limit on the target chain. `lane`: this lane cannot deliver. `transfer`: never fits, so it is parked.
- * `route`: closed for this amount now; `opensAt` is in seconds since the epoch.
+ * A bridge's limit on the target chain. `lane`: this lane cannot deliver. `transfer`: its amount never fits, so it is
+ * parked. `route`: closed for this amount now; `opensAt` is in seconds since the epoch.
  */
 export type Gate =
   | { readonly kind: 'open' }
@@ -43,15 +43,15 @@ export type Gate =
 /** A bridge on one target chain. */
 export interface Endpoint {
   readonly chain: ChainName
-  /** Signed by an accepted guardian set, or recorded by its source. Checked before an id is taken; cached. */
+  /** Checks that an accepted guardian set signed it, or its source recorded it. Runs before an id is taken; cached. */
   verify(message: Uint8Array): Promise<Verdict>
   /** Whether the target's contract accepts the emitter. Absent: `verify` covers it. */
   accepts?(transfer: Transfer): Promise<Verdict>
   /** All conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
-  /** By the target chain's state. One batched read, at `agreed` of each node. */
+  /** Whether the target chain's state shows the delivery. One batched read, at `agreed` from each node. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
-  /** True: a successful simulation replaces `delivered`. Absent: a second call may succeed without effect. */
+  /** True: a second call reverts, so a good simulation replaces `delivered`. Absent: it may succeed without effect. */
   revertsOnceDelivered?(transfer: Transfer): boolean
   /** From the chain's logs. Undefined if the node has no such log (pruned, not synced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
@@ -60,20 +60,21 @@ export interface Endpoint {
   /** Contract (0x, lower case) → selectors that `intent` may call. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
-   * Proves a call from its calldata alone, right before a key signs: exactly encoded, only genuine transfers to here.
-   * Throws CALL_UNJUSTIFIED (also outside `calls`), NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN (heal), errors of reads.
+   * Proves a call from its calldata alone, right before a key signs: exactly encoded, with only genuine transfers to
+   * this chain. Throws CALL_UNJUSTIFIED (also outside `calls`), NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN (these pass),
+   * read errors.
    */
   proveCall(intent: Intent): Promise<void>
   /** @param transfer distinguishes an amount that never fits from a spent budget */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-  /** The gate for this account. Absent: none. If open, reserves the amount. Call through `withReservation`. */
+  /** The gate for this account. Absent: no gate. If open, reserves the amount. Call through `withReservation`. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
   /** The role that this account lacks. `everywhere`: for the whole chain. Absent: anyone may deliver. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** Delivery of several transfers in one call. Absent: not supported. */
   readonly batches?: SharedCalls
-  /** Wei of the target's coin. Undefined or absent: no price is configured, and cost is not checked. */
+  /** Worth of the fee, wei of the target's coin. Undefined or absent: no price is configured, cost is not checked. */
   earned?(transfer: Transfer): bigint | undefined
   /** Recipient (lower-case address) and token (as in the asset list), for the deny-list. */
   parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
@@ -87,7 +88,7 @@ export interface SharedCalls {
   /** Transfers of the same key may share a call, up to `most`. Undefined: delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   intent(transfers: readonly Transfer[]): Promise<Intent>
-  /** Those that fit together, by the last read of `reserve`. Others are skipped. */
+  /** Transfers that fit together, by the limits that `reserve` last read. Others are skipped. */
   fitting(transfers: readonly Transfer[]): readonly Transfer[]
 }
 
@@ -105,7 +106,7 @@ export interface Bridge {
 
 export type Bridges = ReadonlyMap<BridgeName, Bridge>
 
-/** Both included. */
+/** Both ends are included. */
 export interface BlockRange {
   readonly fromBlock: number
   readonly toBlock: number
@@ -120,7 +121,7 @@ interface SourceBase {
   readonly sourceChain: ChainName
   /** Highest number at the finalized state, by quorum; undefined: none. Searches from `known`, also down. */
   highest(known?: string): Promise<string | undefined>
-  /** By quorum at the target's finalized state; false without agreement. Throws contradictions, errors of reads. */
+  /** By quorum at the target's finalized state; false without agreement. Throws contradictions, read errors. */
   delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
@@ -129,15 +130,15 @@ export interface ScannedSource extends SourceBase {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Without `at`, one node's word, which halts no route. At `agreed` NODES_DISAGREE, also for a refused range.
-   * Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
+   * Without `at` it is one node's word, which halts no route. Throws NODES_DISAGREE at `agreed`, even for a refused
+   * range. Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
-  /** Undefined: none yet. Throws contradictions (`haltRoute`, by quorum), errors of reads, and NODES_DISAGREE. */
+  /** Undefined: none yet. Throws contradictions (`haltRoute`, by quorum), read errors, and NODES_DISAGREE. */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
-  /** By any account on the target. Throws as `initiated`. */
+  /** Completions by any account on the target. Throws like `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
-  /** Halts the route: the target completed a transfer other than the recorded one (by digest). */
+  /** An error that halts the route: the target completed a transfer other than the recorded one (by digest). */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
 }
 
@@ -155,11 +156,11 @@ export interface SignedSource extends SourceBase {
   /** 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * Set without a node of the source: then `highest` and `published` find nothing.
-   * `judges`: chains whose core contracts can check signatures, in order of preference.
+   * Set if the source has no node: then `highest` and `published` find nothing. `judges`: chains whose core contracts
+   * can check signatures, in order of preference.
    */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
-  /** From the config. Absent: the stream agent decides. Numbers from `first` are in blocks from `block`. */
+  /** From the config. Absent: the stream agent decides. No number from `first` on is in a block before `block`. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
    * Numbers in the source's blocks; `content` for `wanted` ones only. Without `at`, no number is given up.

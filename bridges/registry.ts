@@ -114,7 +114,7 @@ export function createBridge({ endpoints, ...bridge }: Parts): Bridge {
   }
 }
 
-/** Chains to connect for deliveries to `targets`: messages without signatures are checked there. */
+/** Chains to connect for deliveries to `targets`: messages without signatures are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
@@ -164,7 +164,7 @@ export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
 }
 
-/** Chains outside the config have the name of Wormhole's SDK. */
+/** Adds the name in Wormhole's SDK for chains outside the config. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)
@@ -173,7 +173,7 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-/** Throws CONFIG_INVALID, which a loaded config rules out (config/load/cross-checks.ts). */
+/** Throws CONFIG_INVALID. A loaded config never causes it (config/load/cross-checks.ts). */
 function wormholeOf(name: ChainName, { wormholeChainId, contracts }: BridgesOptions['chains'][ChainName]) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })

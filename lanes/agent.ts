@@ -46,12 +46,12 @@ export class LaneAgent {
     this.#observer.start()
   }
 
-  /** Gets no more nonces and drives those it has. Waiting calls go to another process (LANE_UNREACHABLE). */
+  /** Gets no more nonces, but drives those it has. Waiting calls fail (LANE_UNREACHABLE) and go to another process. */
   quiesce(): void {
     this.#requests.close()
   }
 
-  /** Leaves its nonces to the next process with the key: the ledger has everything that they need. */
+  /** Leaves its nonces to the next process with the key: the ledger has everything that it needs. */
   stop(): void {
     const nonces = this.#transactions.claims
     if (nonces.length > 0)
@@ -91,7 +91,7 @@ export class LaneAgent {
     return this.#transactions.of(intentId)
   }
 
-  /** The nonce that a call holds already. Grants none. Throws LANE_UNREACHABLE when this process stops. */
+  /** Finds the nonce that a call already holds. Grants none. Throws LANE_UNREACHABLE when this process stops. */
   async find(call: LaneCall, signal?: AbortSignal): Promise<Acquired> {
     const { intentId, callHash } = call.owner
     const pending = this.pendingOf(intentId)
@@ -103,7 +103,7 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /** Gets a nonce. Refused if none came in time or on a closed lane. Throws LANE_UNREACHABLE, and as `checkSigning`. */
+  /** Gets a nonce. Refused: none in time, or a closed lane. Throws LANE_UNREACHABLE, and like `checkSigning`. */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -111,7 +111,7 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /** Would the signer sign this call now? Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, and what reads throw. */
+  /** Checks that the signer would sign this call now. Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, read errors. */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
@@ -137,18 +137,18 @@ export class LaneAgent {
     }
   }
 
-  /** Gives a nonce back unless something was signed for it: then it stays the lane's debt. */
+  /** Gives a nonce back unless something was signed for it: then the lane must use it. */
   release(pending: PendingTransaction): Promise<void> {
     return this.#requests.release(pending)
   }
 
-  /** Withdraws an intent. `free`: nothing of it can be mined. `held`: the lane fills its nonce with a no-op. */
+  /** Withdraws an intent. `free`: no transaction of it can be mined. `held`: the lane fills its nonce with a no-op. */
   async cancel(intentId: string): Promise<'free' | 'held'> {
     const answer = await this.#deps.ledger.ask({ kind: 'withdraw', intentId, how: 'cancel' })
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
-  /** The intents that are withdrawn or hold a nonce of their own: a batch must not carry them. */
+  /** Intents that a batch must not carry: they are withdrawn or hold a nonce already. */
   async notFree(intentIds: readonly string[]): Promise<string[]> {
     const answers = await Promise.all(intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId })))
     const free = answers.map((answer) => answer.kind === 'refused' && answer.why === 'none')

@@ -1,12 +1,12 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Shares of the most nonces that a lane keeps: warned above the first, over below the second. */
+/** Shares of the limit of kept nonces. Warns above the first, again only after falling below the second. */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
 export type Alerts = ReturnType<typeof createAlerts>
 
-/** Logs once each problem that only an operator can repair. */
+/** Logs each problem that only an operator can repair, once. */
 export function createAlerts(logger: Logger) {
   let before: LaneView['closed']
   let external: number | undefined

@@ -15,7 +15,7 @@ export interface LaneDeps {
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
   readonly raised?: (kind: Attempt['kind']) => void
-  /** Absent: no limits but those of raises. */
+  /** Absent: only the limits of raises apply. */
   readonly fees?: FeePolicyResolver
 }
 

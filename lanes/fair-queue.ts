@@ -3,15 +3,15 @@ export interface Waiting {
   readonly priority: number
   /** Fairness key: waiters of one class take turns by source. */
   readonly source: string
-  /** ms. A waiter rises by a class with time. */
+  /** Start of the wait, ms. A waiter rises by a class with time. */
   readonly since: number
   readonly deadline?: number | undefined
 }
 
-/** A waiter rises by a class after this time, so that high classes starve none, ms. */
+/** A waiter rises by a class after this time, ms. So high classes starve no others. */
 const ageingMs = 10_000
 
-/** Waiting calls by class less age, then source served longest ago, then deadline, which so favours no source. */
+/** Serves by class less age, then by the source served longest ago, then by deadline. So deadlines favour no source. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

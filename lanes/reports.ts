@@ -8,7 +8,7 @@ import { createLaneStatusCache } from './ledger/lane-status-cache.ts'
 
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
-  /** Absent: not in this config, though its ledger runs. */
+  /** Absent: the lane is not in this config, but its ledger runs. */
   readonly chain: string | undefined
   /** active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, no ledger yet, no answer. */
   readonly status: string
@@ -53,7 +53,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
   }
 }
 
-/** `set-window 0` is no state of the ledger: without a reason the lane would seem to work. */
+/** A window of 0 does not close a lane: without this reason the lane would seem to work. */
 const noWindow = 'its window is 0: it grants no nonces until portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

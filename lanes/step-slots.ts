@@ -4,12 +4,12 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 const promisedMs = 10_000
 /** Longest wait of an admission for a slot, ms. Its workflow answers no queries and handles no signals in that time. */
 const longestWaitMs = 1_000
-/** After this many promises in a row without a step (another process took them) … */
+/** After this many promises in a row without a step (another process took the steps), promises pause. */
 const missesInARow = 5
-/** … none is made for this long, ms. */
+/** Length of that pause, ms. */
 const restMs = 15_000
 
-/** Slots for broadcasts with one key. Queued steps wait; a local step needs one at once: admissions promise it. */
+/** Slots for broadcasts with one key. Queued steps wait. A local step needs one at once, so admissions promise it. */
 export class StepSlots {
   readonly size: number
   #taken = 0
@@ -41,7 +41,7 @@ export class StepSlots {
     return this.#run(step)
   }
 
-  /** Runs a step once there is a slot, or at once if the signal aborts: the step handles that. */
+  /** Runs a step once there is a slot, or at once if the signal aborts: the step handles the abort. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
   }

@@ -33,7 +33,7 @@ interface Progress {
 /** Longest list of ids in the report. The counts include the rest. */
 const listed = 200
 const heartbeatMs = 5_000
-/** Younger runs are skipped, ms: nearly all of them end by then. */
+/** Runs younger than this are skipped, ms: nearly all of them end by then. */
 const youngestMs = 30_000
 const readsAtOnce = 20
 /** Cached transfers of closed runs. They never change, and every audit of the next hours reads them again. */
@@ -109,7 +109,7 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/** Asks most nodes at finality, a block later: a reorganisation undoes effects. Undefined: no agreement, no block. */
+/** Asks most nodes at finality, a block later: a reorganisation undoes effects. Undefined: no agreement or no block. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

@@ -47,7 +47,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
       return groupOf(transfer) && batches.find(intentId)
     },
     driven: (intentId: string) => batches.driven(intentId),
-    /** `alone` at once if no calls are shared or nothing else waits. */
+    /** Returns `alone` at once if no calls are shared or nothing else waits. */
     async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {
       const group = groupOf(candidate.transfer)
       return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone

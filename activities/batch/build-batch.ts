@@ -27,7 +27,7 @@ export interface BatchCandidate extends Pick<NonceRequest, 'intent' | 'first' | 
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** `member`: of this batch. `seen`: its effect is there. */
+/** `member`: it is in this batch. `seen`: its effect is on the chain. */
 export type BatchAnswer =
   | { readonly kind: 'alone' }
   | { readonly kind: 'seen' }
@@ -84,7 +84,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** The signer refuses the whole call; a half of it may be within its limits. Throws what the reads of a proof throw. */
+/** The signer's refusal of the whole call. A half of it may be within the limits. Throws read errors of the proof. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
   try {
     await agent.checkSigning(call)
@@ -112,7 +112,7 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // As for a transfer alone: a new ledger may grant nonces from the block that holds the call of an earlier try.
+      // The same check as for a single transfer: a new ledger may grant nonces at the block of an earlier try's call.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -147,7 +147,7 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined: it goes with the others. A permanent error is judged by the admission of this candidate alone. */
+/** Undefined: the candidate stays. A permanent error becomes its answer, since only its own admission judges that. */
 function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

@@ -15,7 +15,7 @@ export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): P
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/** The deliverer, once final. Undefined while nodes disagree or a sole node lacks the log. No `by`: logs are pruned. */
+/** The delivery, once final. Undefined while nodes disagree or a sole node lacks the log. No `by`: logs are pruned. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)
@@ -35,7 +35,7 @@ export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Trans
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
 
-/** Does the latest state show the effect? A sole yes is checked with the others a block later: that node may lie. */
+/** Does the latest state show the effect? If most nodes deny one node's yes, they are asked again a block later. */
 export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   if (!(await endpoint.delivered(transfer, 'latest'))) return false
   if (!(await isDenied(chain, endpoint, transfer))) return true
@@ -44,7 +44,8 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Does the latest state show it? Halts the route on an impossible state. Throws its code, NODES_DISAGREE, and as reads.
+ * Does the latest state show the effect? Halts the route on an impossible state. Throws its code, NODES_DISAGREE, read
+ * errors.
  * @param disputed most nodes denied what one node showed before: that node alone no longer counts
  */
 export async function showsEffect(
@@ -97,7 +98,7 @@ function hasOneNode(chain: Chain): boolean {
   return votersOf(chain.nodes()).length === 1
 }
 
-/** The latest state shows the effect: who delivered, if that is final, else how long until it may be. */
+/** For an effect in the latest state: the delivery if it is final, else how long until it may be. */
 export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest wait of a recipient, ms. Its losses are forgotten the same time after the wait. */
+/** Longest wait of a recipient, ms. Its losses are forgotten as long after the end of the wait. */
 const longestWaitMs = 60 * 60_000
 /** How long a reverted batch counts, ms. Its transfers go alone in that time, which shows the culprit. */
 const batchMs = 60 * 60_000
@@ -21,7 +21,7 @@ interface Parties {
   readonly token: string
 }
 
-/** A transaction whose simulation passed and that reverted. `paid` in wei, `now` in ms since the epoch. */
+/** A transaction that reverted although its simulation passed. `paid` in wei, `now` in ms since the epoch. */
 interface Loss {
   readonly txHash: string
   readonly paid: bigint
@@ -34,7 +34,7 @@ interface Wait {
   readonly reason: string
 }
 
-/** The consequence of a loss. `batch`: transfers share no calls until then. */
+/** The consequence of a loss. `batch`: such transfers share no calls until then. */
 type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
 
 /** Minute since the epoch → wei. */
@@ -47,7 +47,7 @@ interface BatchLoss {
   readonly recipients: Set<string>
 }
 
-/** Costs of reverted deliveries: recipients wait, longer each time; tokens above budget wait; batches go alone. */
+/** Costs of reverted deliveries. Recipients wait, each time longer. Tokens above budget wait. Batches go alone. */
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
@@ -116,7 +116,7 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /** Undefined: send it. @param retriedAt when an operator ordered a retry, which lifts earlier losses */
+  /** Undefined: may be sent. @param retriedAt when an operator ordered a retry, which lifts earlier losses */
   waitOf(parties: Parties, now: number, retriedAt = -Infinity): Wait | undefined {
     const waits = [this.#waitOfRecipient(parties, retriedAt), this.#waitOfToken(parties, now, retriedAt)]
     return waits
@@ -164,7 +164,7 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/** `sum` of the last hour in wei, if it is above the budget, and until when it will be, ms since the epoch. */
+/** If the last hour's `sum` (wei) is above the budget: the sum, and until when it will be, ms since the epoch. */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

@@ -2,7 +2,7 @@ import type { Chain, Revert } from '../../chains/port.ts'
 import { selectorOf, type FeePolicyResolver, costNow, firstOffer, type Offer } from '../../domain/fees/fees.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
-/** Gas limit over the estimate, unless a policy sets it. */
+/** Gas limit divided by the estimate, unless a policy sets it. */
 const defaultGasFactor = 1.2
 
 /** `wait`: too dear now. `impossible`: above the limits of the policy at any market. */

@@ -56,7 +56,7 @@ export function deniedBy(deps: Deps, transfer: Transfer): Refusal | undefined {
   }
 }
 
-/** A token or recipient whose deliveries cost gas for nothing waits. Undefined: the transfer may be sent. */
+/** Waits if deliveries of the token or to the recipient cost gas for nothing. Undefined: the transfer may be sent. */
 export function quarantineOf(deps: LossDeps, transfer: Transfer, retriedAt: number | undefined): Waiting | undefined {
   if (!deps.losses) return undefined
   const now = Date.now()
@@ -71,8 +71,8 @@ export function goesAlone(deps: LossDeps, transfer: Transfer): boolean {
 }
 
 /**
- * Counts a reverted call if most nodes deny the effect and the gate is open: a pause is nobody's fault.
- * Ignores texts of reverts: strangers write them. Never throws.
+ * Counts a reverted call if most nodes deny the effect and the gate is open: a pause is nobody's fault. Ignores revert
+ * texts: strangers write them. Never throws.
  */
 export async function recordLoss(deps: LossDeps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return
@@ -89,7 +89,7 @@ export async function recordLoss(deps: LossDeps, transfer: Transfer, receipt: Re
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
-    // A node is away. The loss is counted once the call is final.
+    // A read failed. The loss is counted once the call is final.
     deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
 }

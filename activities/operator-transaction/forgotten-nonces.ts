@@ -21,7 +21,7 @@ export type Order = Pick<SendOperatorTransactionInput, 'lane' | 'intent'> & { re
 export interface Search {
   readonly chain: Chain
   readonly known: FinalNonces
-  /** Of the lane's ledger: another era may be another chain. */
+  /** Era of the lane's ledger: another era may be another chain. */
   readonly era: number
   readonly signal: AbortSignal
   readonly forMs?: number
@@ -33,7 +33,7 @@ interface NonceUser {
   readonly height: number
 }
 
-/** Caches the users of final nonces and their times. Searches share reads. Missing answers are not kept. */
+/** Caches which transactions used final nonces, and when. Searches share reads. Missing answers are not kept. */
 export class FinalNonces {
   readonly #answers: LRUCache<string, Promise<unknown>>
 
@@ -41,7 +41,7 @@ export class FinalNonces {
     this.#answers = new LRUCache({ max })
   }
 
-  /** Undefined if the nodes no longer have it. Throws as `Chain.mined`. */
+  /** Undefined if the nodes no longer have the transaction. Throws like `Chain.mined`. */
   user({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, nonce: number): Promise<NonceUser | undefined> {
     return this.#once(`${lane} ${era} nonce ${nonce}`, async () => {
       const mined = await chain.mined(laneAddress(lane), nonce)
@@ -49,7 +49,7 @@ export class FinalNonces {
     })
   }
 
-  /** ms since the epoch; undefined if the nodes no longer have it. Throws as `Chain.block`. */
+  /** ms since the epoch; undefined if the nodes no longer have the block. Throws like `Chain.block`. */
   minedAt({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, { height }: NonceUser): Promise<number | undefined> {
     return this.#once(`${lane} ${era} block ${height}`, async () => {
       const block = await chain.block(height, 'agreed')

@@ -86,10 +86,10 @@ async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> 
   return verdict(one, held)
 }
 
-/** The ledger forgets a final nonce: the chain decides. Without a known nonce the transaction is lost. */
+/** The ledger forgets a final nonce, so the chain decides. Without a known nonce the transaction is lost. */
 async function findFinal(one: Try): Promise<Result> {
   const { input } = one
-  // A run before a reset may have gone on to other nonces.
+  // A run before a reset may have used other nonces.
   for (const earlier of input.earlier ?? []) {
     const result = await verdict(one, earlier)
     if (result.kind === 'final' || result.kind === 'pending') return result
@@ -98,7 +98,7 @@ async function findFinal(one: Try): Promise<Result> {
   return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
 }
 
-/** Fate of a nonce as most nodes show it at finality: no contract prevents a second payment. `lost`: nodes lack it. */
+/** Fate of a nonce by most nodes at finality, since no contract prevents a second payment. `lost`: nodes lack it. */
 async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
   const { nonce, tried } = held
   const address = laneAddress(lane)
@@ -160,7 +160,7 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
 
-/** A payment that an earlier ledger made is not made again. For a batch the contract prevents that. */
+/** Finds a payment that an earlier ledger made, so that it is not repeated. For a batch the contract prevents that. */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined
@@ -168,7 +168,7 @@ async function madeBefore({ chain, known, agent: { view }, input, context }: Try
   return findForgotten(search, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
-/** The same for a nonce of a try without a known signature: if another nonce may have paid, nothing is signed here. */
+/** The same for a nonce without a known signature: if another nonce may have paid, this one is not signed. */
 async function madeInstead(one: Try, pending: PendingTransaction): Promise<Result | undefined> {
   const { agent, input } = one
   if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined

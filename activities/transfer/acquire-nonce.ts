@@ -16,7 +16,7 @@ import { goesAlone, restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
-/** Share of the heartbeat timeout for which a read without effect is trusted: later another process may take over. */
+/** Share of the heartbeat timeout for which a read of no effect is trusted: later another process may take over. */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -32,7 +32,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Gets a nonce; nothing may forbid it before or after the wait. A transfer with a nonce goes on: the lane owes it. */
+/** Gets a nonce. Checks restrictions before and after the wait. A nonce held already is used: the lane owes it. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -88,8 +88,8 @@ async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<Nonc
 }
 
 /**
- * Reads again if the read (`readAt`, ms since the epoch) is too old, or a call was maybe sent before a new block:
- * a ledger that began anew may grant from that block.
+ * Reads the effect again if the last read (`readAt`, ms since the epoch) is too old. Also after a new block if a call
+ * may have been sent: a ledger that began anew may grant nonces from that block.
  */
 function effectReader(
   deps: AcquireDeps,

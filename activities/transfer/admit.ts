@@ -61,7 +61,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) => admissionStep(deps, input.transfer, (reserve) => prepareUnless(async () => false, deps, input, reserve))
 }
 
-/** Step 3, unless the effect is there: a second delivery reverts, which usually shows in the simulation. */
+/** Step 3, unless the effect is there. If a second delivery reverts, the effect is read only after a bad simulation. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -102,7 +102,7 @@ async function prepareUnless(
   return { ...priced.first, kind: 'ready', lane, callHash: callHash(intent) }
 }
 
-/** Promises a local slot to an admitted transfer if its lane is here, finality is fast and it shares no call. */
+/** Promises a local slot to an admitted transfer if its lane's key is here, finality is fast and it shares no call. */
 export async function promiseSlot(
   deps: Pick<StepDeps, 'bridges' | 'localLanes'>,
   chain: Chain,

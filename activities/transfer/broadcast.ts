@@ -48,7 +48,7 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
 }
 
-/** `broadcast` on the queue of the transfer's workflow, started with the answer to its task: same ledger and limits. */
+/** `broadcast` on the queue of the transfer's workflow, started in the answer to its task. Same ledger and limits. */
 export function createBroadcastLocally(lanes?: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
   return async (input) => {
     const lane = lanes?.get(input.lane)
@@ -109,14 +109,14 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // At once: until the loss is final, many more transfers could go to the same recipient.
+    // Recorded at once: until the loss is final, many more transfers could go to the same recipient.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
     // The nonce of the batch is used up, final or not: members do not wait for the one that made it revert.
     if (batch && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
     const now = pending.state
-    // It fell out of its block.
+    // A reorganisation removed it from its block.
     if (now.kind === 'pending' && Date.now() < until) continue
     if (now.kind !== 'included') return unincluded(pending, now)
     const { block, hash: txHash } = now.receipt

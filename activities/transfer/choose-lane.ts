@@ -12,10 +12,10 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
-/** Waits for a watched gate, ms. The watcher wakes the transfer; the wait ends only if the watcher is gone. */
+/** Waits for a watched gate, ms. The watcher wakes the transfer; the wait only runs out if the watcher is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** Shortest wait after the gate opens, ms: the watcher comes first. */
+/** Shortest wait after the gate opens, ms, so that the watcher comes first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'openLanes'> & {
@@ -48,7 +48,7 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
-/** If every lane lacks only its role at the bridge, the transfer waits for the grant. */
+/** If every lane lacks only its role at the bridge, the transfer waits for the role. */
 async function unauthorizedGate(
   deps: Deps,
   transfer: Transfer,
@@ -83,7 +83,7 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
   }
 }
 
-/** Rendezvous hash: every process picks the same lane, and a lane that leaves moves only its own keys. */
+/** Rendezvous hash: every process picks the same lane, and a lane that leaves moves only its own transfers. */
 function preferredLane(key: string, candidates: readonly LaneId[]): LaneId | undefined {
   const weighed = candidates.map((candidate) => ({ candidate, weight: fnv1a(`${candidate}|${key}`) }))
   return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate

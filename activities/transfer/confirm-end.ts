@@ -12,12 +12,12 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** For refusals: every undelivered message asks, so readings of the ledgers are shared. */
+  /** The same for refusals. Every undelivered message asks, so reads of the ledgers are shared. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
 
-/** Before an undelivered end most nodes show each nonce it held as final. Then finality is read at the same head. */
+/** Before a transfer ends undelivered, most nodes must show each nonce it held as final. Then the effect is read. */
 export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   return async ({ transfer, intentId, nonces }) => {
     const lanes = nonces.map(({ lane }) => lane)
@@ -33,8 +33,8 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
 export type Refuse = (transfer: Transfer, refusal: Refusal) => Promise<Stopped>
 
 /**
- * An earlier, forgotten run may have sent a call: no transfer is refused while a nonce of it can be mined.
- * Nothing is read or withdrawn for an invalid message: strangers choose its fields.
+ * An earlier, forgotten run may have sent a call: no transfer is refused while a nonce of it can be mined. For an
+ * invalid message no effect is read and nothing withdrawn: strangers choose its fields.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
@@ -64,7 +64,7 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
 }
 
-/** Not final for most nodes, one per lane. Undefined while they do not agree. @param left known to the transfer */
+/** Nonces not final for most nodes, one per lane. Undefined while they disagree. @param left known to the transfer */
 async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])
@@ -79,10 +79,10 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
   if (highest >= agreed) return { lane, nonce: highest }
-  // The ledger forgets a nonce that is final for one process: most nodes must show it.
+  // The ledger forgets a nonce that is final for one process: most nodes must show it as final.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
-  // A nonce of an earlier ledger must be in no pool and no unfinal block, even if a wipe took all memory of it.
+  // A nonce of an earlier ledger must be in no pool and no unfinal block, even if a wipe removed all records of it.
   if (!isKnown && !knowsAll && (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }

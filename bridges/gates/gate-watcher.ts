@@ -9,10 +9,10 @@ import type { Endpoint, Gate } from '../port.ts'
 import { type Reserve, withReservation } from './with-reservation.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Transfers woken per block. Lanes deliver some hundred per block. */
+/** Most transfers woken per block. Lanes deliver a few hundred per block. */
 const wokenPerBlock = 200
 const wokenAtATime = 20
-/** Further transfers poll their gates themselves. */
+/** Most transfers that are watched. Further ones poll their gates themselves. */
 const mostWaiting = 20_000
 
 /** A closed gate that will open again. */
@@ -40,7 +40,7 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/** Checks gates once per block while transfers wait, and wakes those that may pass. Their reservations stay. */
+/** Checks gates once per block while transfers wait, and wakes transfers that may pass. They keep reservations. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -105,7 +105,7 @@ export class GateWatcher {
     }
   }
 
-  /** Keeps the reservation. A transfer that never fits also passes: its admission parks it. */
+  /** Keeps the reservation if the gate is open. A transfer that never fits also passes: its admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)
@@ -131,7 +131,7 @@ export class GateWatcher {
   async #wake(waiter: Waiter): Promise<void> {
     const { waitingTransfers, logger } = this.#options
     const { id, transfer } = waiter
-    // Removed first, because it may wait again before `wake` returns.
+    // Removed first, because the transfer may wait again before `wake` returns.
     if (this.#waiting.delete(id)) this.#order = undefined
     try {
       const wake = () => waitingTransfers.wake(id)
@@ -147,7 +147,7 @@ export class GateWatcher {
     return this.#order
   }
 
-  /** Transfers that waited before this process started poll their gates until found. */
+  /** Adds transfers that waited before this process started. Until found they poll their gates. */
   async #findEarlier(): Promise<void> {
     const { endpoints, waitingTransfers, logger, chain } = this.#options
     for (const [name, { reserve }] of endpoints) {

@@ -6,9 +6,9 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Ms between two orders for a lane, whose status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
+/** Pause between two orders for a lane, ms. Its cached status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
 const orderAgainMs = 10_000
-/** Ms between checks for lanes that another process paused and left. */
+/** Interval at which lanes that an earlier process paused are looked for, ms. */
 const statusesMs = 60_000
 
 /** @param reasons one per bridge */
@@ -26,7 +26,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/** Pauses a lane that may deliver for no bridge, and resumes it when it may. */
+/** Pauses a lane whose key may deliver for no bridge, and resumes it once the key may. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number

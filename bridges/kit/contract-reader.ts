@@ -17,10 +17,10 @@ export interface View {
   readonly at?: At
 }
 
-/** A malformed answer is read again from most nodes, so that a lying node stops no read. */
+/** A malformed answer is read again from most nodes, so that one lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/** All values of a view function. Throws as `call`, and NODE_REFUSED if the address is not such a contract. */
+/** All values of a view function. Throws like `call`, and NODE_REFUSED if the address is not such a contract. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
@@ -59,12 +59,12 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Batch size at `agreed`: a single node is asked twice, and all reads share that wait. */
+/** Batch size at `agreed`. A single node is asked twice, and all reads of a batch share that wait. */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Doubtful answers are confirmed by most nodes, and undefined if those disagree. */
+/** Asks one node. Most nodes confirm its doubtful answers; undefined where they disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -77,7 +77,7 @@ export async function askMostIf<K, V>(
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
 }
 
-/** Custom, Error(string) or Panic(uint256). Undefined if unknown or malformed. */
+/** Reads a custom error, Error(string) or Panic(uint256). Undefined if unknown or malformed. */
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)

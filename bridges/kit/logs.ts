@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/** By more than half of the nodes. A single node is asked once at `majority`, twice at `agreed`. */
+/** Reads by more than half of the nodes. A single node is asked once at `majority`, twice at `agreed`. */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
@@ -17,7 +17,7 @@ export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
-/** Throws as `logs`, and NODE_REFUSED for a stray log. */
+/** Throws like `logs`, and NODE_REFUSED for a log outside the range. */
 export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
   const { fromBlock, toBlock } = range
   const logs = await chain.logs(range, at)
@@ -29,7 +29,7 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
 }
 
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
-  /** Absent: the topics suffice. */
+  /** A further condition. Absent: the topics suffice. */
   readonly shows?: (log: PlacedLog) => boolean
 }
 
@@ -38,7 +38,7 @@ interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Newest first, `rangeBlocks` per read. Undefined: none in `depthBlocks`, or refused. Five reads at most. */
+/** Searches backwards, `rangeBlocks` per read. Undefined: none in `depthBlocks`, or refused. Five reads at most. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

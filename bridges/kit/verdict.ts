@@ -1,10 +1,10 @@
 import { type ErrorCode, type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Verdict } from '../port.ts'
 
-/** The meaning of each code. Other codes say nothing about the message. */
+/** Error code → verdict on the message. Other codes say nothing about the message. */
 export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
 
-/** The verdict of a check that throws its refusal. Errors that concern no message are rethrown. */
+/** Turns the refusal that a check throws into a verdict. Rethrows errors that say nothing about the message. */
 export async function toVerdict(check: () => Promise<unknown>, refusals: Refusals): Promise<Verdict> {
   try {
     await check()

@@ -5,7 +5,7 @@ const mostRemembered = 4_096
 
 export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 
-/** Genuine messages by exact bytes, for `rememberMs` (0: no end): a source may be replaced. New `under` voids one. */
+/** Verified messages by exact bytes, for `rememberMs` (0: no limit): sources may change. A new `under` voids one. */
 export function createVerifiedMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {

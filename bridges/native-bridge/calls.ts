@@ -16,7 +16,7 @@ import { refusals } from './verify.ts'
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
 const words = 5
 
-/** ethers takes a hundred times as long, several times per delivery. */
+/** ethers would take a hundred times as long, several times per delivery. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
@@ -36,7 +36,7 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/** Delivers all or none. Throws INPUT_INVALID for no transfer, or a repeated one (it would undo all). */
+/** Delivers all or none. Throws INPUT_INVALID without a transfer, or for a repeated one (all would revert). */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -47,7 +47,7 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   return { to: targetBridge.toLowerCase(), data, value: '0' }
 }
 
-/** See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE, so each row must equal the source's table. */
+/** See `Endpoint.proveCall`. The target trusts any RELAYER_ROLE holder, so rows must equal the source's table. */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<void> {
@@ -57,7 +57,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     const rows = completionsOf(data)
     if (!rows) throw unproved('It is no exactly encoded completion.', { to, selector: data.slice(0, 10) })
     const transfers = rows.map(transferOfCompletion)
-    // The second of two equal rows would undo the batch.
+    // The second of two equal rows would revert the whole batch.
     const isOnce = new Set(transfers.map(({ id }) => id)).size === transfers.length
     if (!isOnce || transfers.length === 0) throw unproved('It completes nothing, or a transfer twice.', { to })
     const { sourceBridge } = route

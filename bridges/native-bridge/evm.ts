@@ -26,7 +26,7 @@ interface EvmEndpointOptions {
 
 export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 
-/** Throws CONFIG_INVALID (routes that share a contract, or end elsewhere). */
+/** Throws CONFIG_INVALID if routes share a contract, or end at another chain. */
 export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
@@ -43,7 +43,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
       toVerdict(async () => {
         const decoded = decode(transfer)
         checkSame(transfer, decoded)
-        // A decline is permanent, so the message must be in the source's table first.
+        // A decline is permanent, so the source's table must confirm the message first.
         await verify(decodeBase64(transfer.message))
         checkAmount(decoded)
       }, refusals),
@@ -59,7 +59,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /** BRIDGE_CAP or BRIDGE_BUDGET, by the last read limits. Both wait: only the gate parks. */
+    /** Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both wait: only the gate parks transfers. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -138,7 +138,7 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** See `Endpoint.delivered`. Confirms an id completed under another nonce. Throws as `isCompleted`, NODES_DISAGREE. */
+/** See `Endpoint.delivered`. Most nodes confirm an id completed under another nonce. Throws like `isCompleted`. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

@@ -21,8 +21,8 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * Role, pause, cap, budget. The contract's pause stops initiations only, but its operator means completions too.
- * An empty fund closes the route and parks nothing. A new day has the whole budget.
+ * Checks role, pause, cap and budget. The contract's pause stops only initiations, but its operator means completions
+ * too. An empty fund closes the route but parks no transfer. A new day has the whole budget.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */
@@ -41,7 +41,7 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/** Transfers that fit the day's budget together. Others are skipped: the contract undoes an oversized batch. */
+/** Transfers that fit the day's budget together. Others are skipped: the contract reverts an oversized batch. */
 export function fitting<T extends { amount: bigint }>(limits: InboundLimits, transfers: readonly T[], now: number, reserved = 0n): T[] {
   let used = usedAt(limits, now) + reserved
   return transfers.filter(({ amount }) => {
@@ -60,13 +60,13 @@ export interface LimitsChain extends ContractReader, HeadSource {
 }
 
 export interface ReadLimits extends InboundLimits {
-  /** When the read began. Later completions may not be counted. */
+  /** The head when the read began. Later completions may not be counted. */
   readonly height: number
 }
 
 const relayerRole = id('RELAYER_ROLE')
 
-/** The limits of one target contract, read at most once per block (and account). All throw as `read`. */
+/** The limits of one target contract, read at most once per block (and account). All methods throw like `read`. */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
@@ -83,7 +83,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** The reads may hit two neighbouring blocks: the gate only saves attempts. */
+    /** The reads may see two neighbouring blocks. That is harmless: the gate only saves attempts. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -101,7 +101,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** By most nodes, since the cap parks transfers. Throws NODES_DISAGREE. */
+    /** The cap by most nodes, since it parks transfers. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -113,7 +113,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The token has no setter, so one read from most nodes suffices. The fund has one. */
+/** The contract cannot change its token, so one read from most nodes suffices. It can change its fund. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 
@@ -142,7 +142,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // One repetition, no loop: a node may name another fund each time.
+      // Repeated once, not in a loop: a node may name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       // An uninitialised contract has no denominator and accepts nothing.
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
@@ -154,7 +154,7 @@ function hasSeveral({ nodes }: LimitsChain): boolean {
   return votersOf(nodes?.() ?? []).length > 1
 }
 
-/** Seconds; decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
+/** Time of the latest block, seconds. It decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
 export function secondsOf(chain: HeadSource): number {
   return currentHead(chain).latest.timestamp
 }

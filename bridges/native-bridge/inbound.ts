@@ -14,14 +14,14 @@ export type Inbound = ReturnType<typeof createInbound>
 /** Blocks whose completions are read at once. Older reservations have lapsed. */
 const mostBlocks = 1_000
 
-/** The gate of a contract: its limits, less this process's amounts that are not on the chain yet. */
+/** The gate of a contract: its limits, less amounts that this process reserved and the contract does not count yet. */
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createInboundLimits(chain, contract)
   const reserved = createReservedAmounts()
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Runs once per block while amounts are reserved, a block behind: counting twice is the safe error. */
+  /** Runs once per block while amounts are reserved. Reads a block behind: counting twice is the safe error. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -33,7 +33,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // Skips refused ranges: those reservations lapse.
+      // Skips a range that a node refuses: its reservations lapse.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
@@ -58,7 +58,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       return gate.kind === 'transfer' ? confirmed(gate, amount) : gate
     },
     release: reserved.drop,
-    /** By the limits that were last read. All, before the first read. */
+    /** Entrants that fit the limits last read. Before the first read, all of them. */
     fitting<T extends Entrant>(entrants: readonly T[]): readonly T[] {
       const { last } = limits
       if (!last) return entrants
@@ -74,7 +74,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
 const mostCompletions = 256
 
-/** Amounts past the gate that the contract does not count yet. They lapse after `lastsMs` unless a step renews them. */
+/** Amounts that passed the gate and are not counted by the contract yet. They lapse after `lastsMs` unless renewed. */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
@@ -105,12 +105,12 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /** Limits read before this block do not count these transfers: `others` adds them. */
+    /** Notes completions up to a block. Limits read before that block lack them, so `others` adds them. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
-    /** Amounts of other transfers that limits read at this height lack. */
+    /** Sum of other transfers' amounts that are missing in limits read at this height. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

@@ -7,7 +7,7 @@ export const nativeBridge = mip61Bridge
 
 /** A transfer as the source contract records it. Hex in lower case with 0x. */
 export interface NativeTransfer {
-  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Names no chain or contract: unique per route only. */
+  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Has no chain or contract, so it is unique only per route. */
   readonly id: string
   /** 20 bytes: an account of the source chain. */
   readonly initiator: string
@@ -85,7 +85,7 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/** The target hashes the recipient's first 12 bytes, usually zeros, as the last of the initiator. */
+/** The target hashes the recipient's first 12 bytes, usually zeros, as the last bytes of the initiator. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }

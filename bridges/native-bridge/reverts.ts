@@ -38,7 +38,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 /** Division by zero: an uninitialised contract has no risk denominator. */
 const divisionByZero = 0x12n
 
-/** A spent budget hides a completed transfer: call `delivered` first. */
+/** The revert for a spent budget hides that a transfer is completed: call `delivered` first. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)

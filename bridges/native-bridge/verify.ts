@@ -15,9 +15,9 @@ export interface ReadableRoute extends NativeRoute {
 }
 
 /**
- * Checks unsigned messages against the source contract's finalized table, by more than half of the nodes.
- * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait).
- * A mismatch halts a route only where a stream itself read the message from the source.
+ * Checks unsigned messages against the source contract's finalized table, by more than half of the nodes. Throws
+ * NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait). A mismatch
+ * halts a route only if a stream itself read the message from the source.
  */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {
@@ -38,7 +38,7 @@ async function checkTable(message: NativeMessage, { source, sourceBridge }: Read
   if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
 }
 
-/** Anyone can submit a message, so none of these stops a route. */
+/** Anyone can submit a message, so none of these halts a route. */
 export const refusals: Refusals = {
   MESSAGE_MISMATCH: { kind: 'rejected' },
   NATIVE_MESSAGE: { kind: 'rejected' },
@@ -51,7 +51,7 @@ export const refusals: Refusals = {
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID if two routes share a contract: ids name no chain, so equal transfers look like copies. */
+/** Throws CONFIG_INVALID if two routes share a contract: ids name no chain, so transfers could look equal. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

@@ -20,7 +20,7 @@ export const tokenBridgeAbi = new Interface([
   'function completeTransferAndUnwrapETH(bytes encodedVm)',
 ])
 
-/** Throws as `read`. */
+/** Throws like `read`. */
 export async function isCompleted(chain: ContractReader, tokenBridge: string, digest: string, at: At): Promise<boolean> {
   const [completed] = await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method: 'isTransferCompleted', args: [digest], at })
   return completed === true
@@ -34,7 +34,7 @@ export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
 /** Cached answers need most nodes: a lie would last as long as the process. */
 const lasting = 'majority-latest'
 
-/** Reads whose answers never change, made once, from most nodes. */
+/** Reads whose answers never change. Each is made once, from most nodes. */
 export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string) {
   const ask = async (method: string, args: readonly unknown[], at: At) =>
     String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args, at }))[0]).toLowerCase()
@@ -46,7 +46,7 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
   return {
     /** 64 hex digits. `unregistered` is not cached. */
     emitter: emitters.get,
-    /** Read again before a message is refused for it. */
+    /** Reads the emitter again, before a message is refused because of it. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     weth: () => coin.get('WETH'),
   }
@@ -62,11 +62,11 @@ export function selectorOf(signature: string): string {
 /** The delivering functions. Each takes only the signed VAA. */
 export const completions = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
 
-/** Offset of the bytes, then their length, one word each. */
+/** ABI offset of the bytes. Their length follows. Each is one word. */
 const offset = '20'.padStart(64, '0')
 const headDigits = 10 + 2 * 64
 
-/** ABI encoding of `name(bytes)`, 0x. ethers takes a hundred times as long, several times per delivery. */
+/** ABI encoding of `name(bytes)`, 0x. ethers would take a hundred times as long, several times per delivery. */
 export function encodeBytesCall(selector: string, argument: Uint8Array): string {
   const digits = Buffer.from(argument).toString('hex')
   return `${selector.toLowerCase()}${offset}${argument.length.toString(16).padStart(64, '0')}${digits.padEnd(paddedDigits(argument.length), '0')}`

@@ -39,7 +39,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       }, refusals),
     validate: (transfer) => toVerdict(() => check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
-    // A recipient contract (payload 3) may do anything the second time.
+    // A recipient contract (payload 3) may do anything at a second delivery.
     revertsOnceDelivered: ({ message }) => readMessage(decodeBase64(message)).transfer.kind !== 3,
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     intent: createIntent({ ...options, tokenBridge }, reads),

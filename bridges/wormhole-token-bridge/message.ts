@@ -9,7 +9,7 @@ export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 export interface TokenBridgeMessage {
   readonly vaa: Vaa
   readonly transfer: TokenTransfer
-  /** keccak256(keccak256(body)), which guardians sign and contracts identify transfers by. 0x, lower case. */
+  /** keccak256(keccak256(body)). Guardians sign it, and contracts identify transfers by it. 0x, lower case. */
   readonly digest: string
 }
 
@@ -45,7 +45,7 @@ export function contractOf(recipient: string): string {
   return `0x${recipient.slice(24)}`
 }
 
-/** Names unknown sources `wormhole-<id>`. Throws as `readMessage`, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
+/** Names unknown sources `wormhole-<id>`. Throws like `readMessage`, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
 export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
   return function decode(bytes: Uint8Array): Transfer {
     const { vaa, transfer, digest } = readMessage(bytes)
@@ -84,7 +84,7 @@ export interface TokenTransfer {
   readonly fee: bigint
 }
 
-/** kind u8, amount u256, token, its chain u16, recipient, its chain u16, fee u256 or sender. */
+/** Layout: kind u8, amount u256, token, its chain u16, recipient, its chain u16, fee u256 or sender. */
 const transferBytes = 133
 
 /** Payload 1 (exactly 133 bytes) or 3 (at least 133 bytes). Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */

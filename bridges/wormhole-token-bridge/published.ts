@@ -29,7 +29,7 @@ const latestTime = 2 ** 32 - 1
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
-/** See SignedSource.published (Implementation.sol, publishMessage). Digests of `wanted` need the times of blocks. */
+/** See SignedSource.published (Implementation.sol, publishMessage). Digests of `wanted` need block times. */
 export async function publishedIn(
   chain: SourceReader,
   source: Emitter,
@@ -40,7 +40,7 @@ export async function publishedIn(
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)
   const headers = remember((height: number) => chain.block(height, 'latest'))
-  /** Seconds, if the block is still canonical. */
+  /** Block time, seconds. Throws NODE_UNAVAILABLE if the block is not canonical any more. */
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)
     if (header?.hash === hash && header.timestamp <= latestTime) return header.timestamp
@@ -95,7 +95,7 @@ function contentOf(source: Emitter, args: Result, timestamp: number): NonNullabl
   return { kind: 'transfer', transfer: { ...transfer, digest: digestOf({ body }) } }
 }
 
-/** Undefined: no transfer, or no chain of the config. */
+/** Undefined if the payload is no transfer, or not to a chain of the config. */
 function targetOf({ chainNames }: Emitter, payload: Uint8Array): ChainName | undefined {
   try {
     return chainNames.get(parseTokenTransfer(payload).targetChain)

@@ -14,11 +14,11 @@ interface SourceOptions {
   readonly maxOpen: number
 }
 
-/** A token bridge's messages as a numbered source. The core contract's count and logs prove what must exist. */
+/** A token bridge's messages as a numbered source. The core contract's count and logs prove which messages exist. */
 export function createTokenBridgeSource(options: SourceOptions & Emitter & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter } = options
   return {
-    // The stream id has the emitter. The core contract counts.
+    // The core contract is the origin, because it counts. The stream id has the emitter.
     ...sourceOf(options, `${chain.networkId}/${core.toLowerCase()}`),
     async highest() {
       const args = [`0x${emitter.slice(24)}`]
@@ -29,11 +29,11 @@ export function createTokenBridgeSource(options: SourceOptions & Emitter & { rea
   }
 }
 
-/** Guardians sign its messages, and only received numbers show how many there are. */
+/** For a chain without a node. Guardians sign its messages, and only received numbers show how many there are. */
 export function createSourceWithoutNode(options: SourceOptions & EmitterWithoutNode): SignedSource {
   const { sourceChain, emitter, targets } = options
   return {
-    // Without a network id. Emitters of mainnet and testnet differ, except on a few chains.
+    // The origin has no network id. Emitters of mainnet and testnet differ, except on a few chains.
     ...sourceOf(options, `${sourceChain}/${emitter}`),
     withoutNode: { judges: [...targets.keys()] },
     highest: async () => undefined,
@@ -65,7 +65,7 @@ function createDelivered(targets: SourceOptions['targets']): SignedSource['deliv
     return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
   }
   return async (transfers) => {
-    // A delivered number is never started, so others confirm one node's word.
+    // A delivered number is never started, so other nodes must confirm one node's word.
     const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
     return shown.map((delivered) => delivered === true)
   }

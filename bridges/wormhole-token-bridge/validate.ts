@@ -9,7 +9,7 @@ import { refusals } from './verify.ts'
 
 /** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
 export interface PolicyOptions {
-  /** Origin tokens. Absent: all. */
+  /** Origin tokens that are delivered. Absent: all. */
   readonly assets?: readonly string[]
   /** Origin token → minimum fee, decimal, in the VAA's units (at most 8 decimals). */
   readonly minimumFees?: Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export interface PolicyOptions {
   readonly prices?: Readonly<Record<string, string>> | undefined
   /** True: delivers tokens without a minimum fee from this chain. Absent: from none. */
   readonly isFree?: (sourceChain: ChainName) => boolean
-  /** Recipient contract (lower-case 0x) → its function `name(bytes)` for payload 3. Only it may redeem. */
+  /** Recipient contract (lower-case 0x) → its function `name(bytes)` for payload 3. Only the recipient may redeem. */
   readonly calls?: Readonly<Record<string, string>>
 }
 
@@ -29,7 +29,7 @@ interface ProofOptions {
   readonly reads: Pick<TokenBridgeReads, 'emitter' | 'agreedEmitter'>
 }
 
-/** For this chain, from the registered emitter, signed. Throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, errors of reads. */
+/** Checks target, registered emitter and signatures. Throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, read errors. */
 export function createProof({ chain, wormholeChainId, verify, reads }: ProofOptions) {
   return async function prove(bytes: Uint8Array): Promise<TokenBridgeMessage> {
     const message = readMessage(bytes)
@@ -45,7 +45,7 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
 
 type Proof = ReturnType<typeof createProof>
 
-/** All conditions of a delivery. Throws MESSAGE_MISMATCH, as `prove`, and as `checkPolicy`. */
+/** Checks all conditions of a delivery. Throws MESSAGE_MISMATCH, and like `prove` and `checkPolicy`. */
 export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOptions, prove: Proof) {
   return async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
@@ -57,7 +57,7 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
   }
 }
 
-/** Throws EMITTER_UNKNOWN unless registered on the target. By most nodes: a yes may be cached, a no is read again. */
+/** Throws EMITTER_UNKNOWN unless the target's contract has it. By most nodes: a yes is cached, a no is read again. */
 export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
   if ((await reads.emitter(emitterChain)) === emitter) return
   const registered = await reads.agreedEmitter(emitterChain)

@@ -8,9 +8,9 @@ import { digestOf } from './message.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 import { coreAbi } from './contracts.ts'
 
-/** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), errors of reads. `now`: target's time, seconds. */
+/** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), read errors. `now`: the target's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
-  // Signatures are recovered once per guardian set.
+  // The signatures of a message are checked once per guardian set.
   const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
@@ -26,8 +26,8 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
 }
 
 /**
- * As verifyVM of Messages.sol, but expiry comes last, so that it implies valid signatures. `now`: seconds.
- * Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
+ * Checks like verifyVM of Messages.sol, but expiry last, so that GUARDIAN_SET_EXPIRED implies valid signatures. `now`:
+ * seconds. Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
  */
 export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void {
   const needed = quorum(set.keys.length)
@@ -37,14 +37,14 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
     const guardian = set.keys[guardianIndex]
     const facts = { guardianSet: set.index, guardian: guardianIndex }
     if (guardian === undefined) throw new RelayerError('VAA_GUARDIAN_INDEX', { facts: { ...facts, guardians: set.keys.length } })
-    // As ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts.
+    // Recovers like ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts.
     const signer = secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
     if (signer !== guardian) throw new RelayerError('VAA_SIGNATURE_INVALID', { facts })
   }
   checkExpiry(set, now)
 }
 
-/** Only this changes for a verified VAA. */
+/** The only check whose result may change for a verified VAA. */
 function checkExpiry({ index, current, expirationTime }: GuardianSet, now: number): void {
   if (!current && expirationTime < now)
     throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
@@ -61,7 +61,7 @@ export const refusals: Refusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses such messages. Later a node is far behind or lies.
+  // The submitter refuses such messages. If one comes later, a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'rejected' },
@@ -84,7 +84,7 @@ export interface GuardianSet {
 
 /** Ms until sets are read again: an upgrade makes the current set expire. */
 const ttlMs = 60_000
-/** Least ms between reads for unknown sets. */
+/** Shortest time between reads for unknown sets, ms. */
 const unknownEveryMs = 1_000
 
 interface Kept<T> {
@@ -94,7 +94,7 @@ interface Kept<T> {
 
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** One node could invent a set or keep an expired one alive. */
+/** By most nodes: one node could invent a set or keep an expired one alive. */
 const at = 'majority-latest'
 
 /** The guardian sets of one core contract, from most nodes, read rarely: a set changes about once a year. */
@@ -123,9 +123,9 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     })
   }
 
-  // The index first: after an upgrade in between, the set already has its expiration time.
+  // The caller reads the index first: after an upgrade in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
-    // By position: the array's own `keys` hides the field.
+    // Read by position: the method `keys` of the array hides the field.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
     const [keys, expires] = set as [readonly string[], bigint]
     const expirationTime = Number(expires)
@@ -133,7 +133,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 
   return {
-    /** Throws GUARDIAN_SET_UNKNOWN (next set), GUARDIAN_SET_IMPOSSIBLE (higher ones), errors of reads. */
+    /** Throws GUARDIAN_SET_UNKNOWN (next set), GUARDIAN_SET_IMPOSSIBLE (higher ones), read errors. */
     async get(index: number): Promise<GuardianSet> {
       let current = await newestIndex(ttlMs)
       if (index > current) current = await newestIndex(unknownEveryMs)

@@ -10,12 +10,12 @@ import { problemOf } from '../../observability/severity.ts'
 const idleBlocks = 10
 /** Interval at which the ledger of such a lane is queried for orders, ms. A query may cost a replay. */
 const idleQueryMs = 20_000
-/** The same for a lane that waits for funds, blocks. */
+/** Interval at which the account of a lane that waits for funds is read, blocks. */
 const brokeBlocks = 2
-/** Unchanged observations per time after which the ledger fills a nonce that no process claims. */
+/** Unchanged observations sent within `fillAfterBlocks`. After that time unclaimed nonces are filled. */
 const claimsPerFill = 20
 
-/** A final block replaces an older one in the ledger after this many blocks: deeper than any reorganisation. */
+/** Another final block is reported once it is this many blocks deep: deeper than any reorganisation. */
 const oldEnough = 1_000
 
 /** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */
@@ -62,7 +62,7 @@ export class AccountObserver {
 
   async #onBlock(event: HeadEvent): Promise<void> {
     this.#finalBlocks.see(event)
-    // After a rollback the observed blocks above are gone.
+    // After a rollback the observed blocks above it are gone.
     this.#since = Math.min(this.#since, event.latest.height)
     if (this.#reading || !this.#isTime(event.latest.height)) return
     this.#reading = true
@@ -95,7 +95,7 @@ export class AccountObserver {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // Also at the first reading: a ledger restored from an older copy may have forgotten transactions in the pool.
+    // Also the first time: a ledger restored from an older copy may have forgotten transactions in the pool.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -210,7 +210,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   async function isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { finalized: was = 0, finalizedAt } = ledger.view ?? {}
     const height = chain.heads.current?.finalized ?? 0
-    // Another chain proves nothing about this one.
+    // The nonces of a chain that may be another one prove nothing.
     if (identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= was || height < finalizedAt) return false
     const final = await chain.agreedNonce(address)
     if (final >= was) return false
@@ -222,11 +222,11 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** One node alone must not make the ledger skip nonces for good: most nodes show the last transaction or count. */
+  /** One node alone must not make the ledger skip nonces for good: most must show the last transaction or count. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true
-    // Another process may have been granted them since the last answer.
+    // Another process may have been granted these nonces since the last answer.
     await ledger.introduce()
     if (counted <= given()) return true
     const [mined, agreed] = await Promise.allSettled([chain.mined(address, counted - 1), chain.agreedNonce(address)])

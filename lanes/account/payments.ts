@@ -9,7 +9,7 @@ const priceRoom = 2n
 /** The signed gas limit is 1.2 times the estimate; 2 is safe. */
 const limitRoom = 2n
 
-/** Sends a lane's balance less `keep` (wei) and the top cost to its treasury. Throws INPUT_INVALID, and as reads. */
+/** Sends the balance, less `keep` (wei) and the highest cost, to the treasury. Throws INPUT_INVALID, read errors. */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
   sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },

@@ -37,7 +37,7 @@ export class PendingTransactions {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
-    // Only the try that was answered first may give the nonce back: a later one may have sent it.
+    // Only the first try with this nonce may give it back. On a later try, an earlier one may have sent a transaction.
     const call = { intentId, intent, callHash, tried, grantedTo: maybeSent ? undefined : grantedTo }
     const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
     this.#byNonce.set(nonce, pending)
@@ -70,7 +70,7 @@ export class PendingTransactions {
     this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
   }
 
-  /** Sends the same bytes again. Undefined: of all nonces that this process drives. */
+  /** Sends the bytes of a nonce again. Undefined: of all nonces that this process drives. */
   republish(nonce: number | undefined): void {
     for (const pending of this.#all) if (nonce === undefined || pending.nonce === nonce) pending.republish()
   }
@@ -84,7 +84,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // Without an intent the nonce is only filled: the winner may be a call that this process cannot sign.
+      // No alert without an intent. The nonce is then only filled, and a call that this process cannot sign may win.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

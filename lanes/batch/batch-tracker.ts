@@ -34,7 +34,7 @@ interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' |
 type SentBatch =
   | { readonly kind: 'underway'; readonly batch: Batch }
   | Refused
-  /** Not sent: these members must not be in it. Its nonce went back. */
+  /** Not sent, because these members must not be in it. Its nonce was given back. */
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
@@ -43,11 +43,11 @@ type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readon
 const listedMs = 1_000
 const checkMs = 5_000
 
-/** The batches of one lane in one process. A batch is recorded, gets a nonce, is signed: any process can go on. */
+/** The batches of one lane in one process. Each is recorded, gets a nonce, is signed. Any process can go on. */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
-  /** Members of batches of other processes, or of this one before a restart. */
+  /** Members of batches that other processes made, or this one before a restart. */
   readonly #known = new LRUCache<string, readonly string[]>({ max: 1_000 })
   readonly #entries: () => ReturnType<typeof batchEntries>
 
@@ -56,7 +56,7 @@ export class BatchTracker {
     this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
-  /** A nonce that may be signed stays the lane's debt. @param unfit called right before signing: members to drop */
+  /** A nonce that may be signed is not given back. @param unfit called right before signing: members to drop */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
@@ -71,7 +71,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /** The unfinal batch that carries an intent. This process drives it from now on. Throws what the server throws. */
+  /** The unfinal batch that carries an intent, driven by this process from now on. Throws what the server throws. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined
@@ -94,7 +94,7 @@ export class BatchTracker {
     const { client, agent } = this.#deps
     const { intent, members, cleared } = await queryBatch(client, id)
     const held = await agent.find(laneCall(batchIntentId(id), intent))
-    // Another member may have adopted the same batch.
+    // Another member may have adopted the same batch in the meantime.
     const known = this.#driven.get(id)
     if (known || held.kind === 'refused') return known
     const batch = { id, members, pending: held.pending }
@@ -131,7 +131,7 @@ export class BatchTracker {
     return []
   }
 
-  /** This process signed nothing: the nonce goes back, or is filled if another try may have sent it. */
+  /** For a batch not signed here. The nonce is given back, or filled if another try may have sent a transaction. */
   async #giveUp({ id, pending }: Batch, detail: string): Promise<void> {
     await this.#deps.agent.release(pending)
     if ((await this.#deps.agent.cancel(batchIntentId(id))) === 'free') await this.#end(id, { state: 'unsent', detail })

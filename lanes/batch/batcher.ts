@@ -4,27 +4,27 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** A candidate without an answer waits for the next flush or, if they cannot be together, for that of its half. */
+  /** A candidate without an answer waits for the next flush, or for that of its half if not `together`. */
   readonly answers: ReadonlyMap<C, T>
 }
 
 interface BatcherOptions<C, T> {
   readonly most: number
-  /** A block's time, ms. Its first two flushes are made at once. Later candidates wait. */
+  /** A block's time, ms. The first two flushes in it are made at once. Later candidates wait. */
   readonly periodMs: number
-  /** Longest wait for a full batch in busy times, when several candidates came within it, ms. At least `periodMs`. */
+  /** Longest wait for a full batch, ms, at least `periodMs`. Used in busy times: several candidates came within it. */
   readonly fullBatchMs: number
   readonly alone: T
   /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
   readonly check?: (candidate: C) => Promise<void>
-  /** @param isHalf half of a failed batch: a single candidate must be examined by itself and answered */
+  /** @param isHalf half of a failed batch: a single candidate must be checked by itself and answered */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   /** ms. */
   readonly now?: () => number
 }
 
 const quietFlushes = 2
-/** Candidates within `fullBatchMs` that make a busy time: then a wait of seconds halves the calls. */
+/** This many candidates within `fullBatchMs` make a busy time: then a wait of seconds halves the calls. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
@@ -34,7 +34,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** Group commit: in quiet times a candidate goes alone. Those that come during one flush share the next. */
+/** Group commit: in quiet times a candidate goes alone. Candidates that come during one flush share the next. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -56,7 +56,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /** `late` if no flush took it in time or the signal aborts. Rejects with errors of the check or a flush. */
+  /** Resolves with `late` if no flush took it in time or the signal aborts. Rejects with errors of check or flush. */
   async enqueue(candidate: C, options: WaitLimit & { late: T }): Promise<T> {
     if (options.signal?.aborted) return options.late
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)

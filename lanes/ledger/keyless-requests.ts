@@ -11,10 +11,10 @@ import { carriedByBatches, nonceOfBatchWith } from '../../temporal/client/transf
 import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { randomUUID } from 'node:crypto'
 
-/** Longest wait for a ledger to apply a request, ms. Less than an activity has. */
+/** Longest wait for a ledger to apply a request, ms. Less than the timeout of an activity. */
 const withdrawalMs = 20_000
 const pauseMs = 10_000
-/** Longest wait for a ledger's answer, ms. Less than the activity has. */
+/** Longest wait for a ledger's answer, ms. Less than the timeout of the activity. */
 const answerMs = 10_000
 const sharedEveryMs = 200
 
@@ -22,11 +22,11 @@ export type Withdraw = KeylessSteps['withdraw']
 
 export interface LedgerNonces {
   readonly lane: LaneId
-  /** Not final for the ledger: of all intents of the workflow, and of batches that carry one of them. */
+  /** Nonces that the ledger does not know as final: of the workflow's intents, and of batches that carry one. */
   readonly nonces: readonly number[]
-  /** Intents of those nonces that the lane does not fill yet. */
+  /** Intents of the workflow whose nonces the lane does not fill yet. */
   readonly owners: readonly string[]
-  /** The ledger has forgotten the nonces below: they are final. */
+  /** The ledger has forgotten the nonces below this one: they are final. */
   readonly finalized: number
   /** False: the ledger is missing, began anew, or does not know the grants of an earlier ledger. */
   readonly knowsAll: boolean
@@ -47,14 +47,14 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
       const asked = [...new Set([...lanes.keys(), ...more])]
       return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
     },
-    /** For many workflows: each ledger is asked at most every 200 ms, after the question. */
+    /** For many workflows. They share reads: each ledger is asked at most every 200 ms, and after the call. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }
 
 /**
- * Withdraws intents without the key. A missing ledger is started: its tombstone refuses late requests.
- * An intent in a batch is not free: only `abandon` leaves a batch. Throws LANE_UNREACHABLE.
+ * Withdraws intents without the key. A missing ledger is started, so that its tombstone refuses late requests. An
+ * intent in a batch is free only for `abandon`. Throws LANE_UNREACHABLE.
  */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
@@ -72,7 +72,7 @@ function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, La
   }
 }
 
-/** Pauses that Portage itself orders, of lanes of the config only. Throws what the Temporal client throws. */
+/** Pauses and resumes that Portage itself orders, for lanes of the config. Throws what the Temporal client throws. */
 export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>) {
   async function order(lane: LaneId, request: LaneOrder): Promise<void> {
     const config = lanes.get(lane)

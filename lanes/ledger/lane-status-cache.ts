@@ -20,7 +20,7 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 /** Whether the lanes of a chain take work, by their ledgers and the pollers of their queues. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /** A lane without an answer counts as open. `unserved`: its queue has no poller, its ledger no observation. */
+  /** A lane without an answer counts as open. `unserved`: its queue has no poller, its ledger no fresh observation. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
@@ -28,7 +28,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** Lanes that take new work. If there are none, the unserved ones: their queues go on with the first worker. */
+  /** Lanes that take new work. If there are none, the unserved ones: their queues continue with the next worker. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)

@@ -73,16 +73,16 @@ export class LedgerClient {
     return recordSigned(this.#options.client, intentId, signed)
   }
 
-  /** Queries the ledger, which costs no history: a lane without work learns of operators' orders. */
+  /** Queries the ledger, so that a lane without work learns of operators' orders. A query costs no history. */
   async query(): Promise<void> {
     const { client, config } = this.#options
     try {
       const state = await queryPagedLane(client, config.lane)
-      // An answer that arrived during the query is newer.
+      // An update's answer that arrived during the query is newer.
       if (this.#updates.busy || this.#updates.closed) return
       this.#see({ view: view(state), orders: [], raises: [] })
     } catch {
-      // The ledger is missing or out of reach: the next update starts it, or waits.
+      // The ledger is missing or out of reach: the next update starts it, or waits for it.
     }
   }
 
@@ -95,7 +95,7 @@ export class LedgerClient {
     return response && (response.answers[0] ?? { kind: 'done' })
   }
 
-  /** Goes with the next update, in the place of an older observation that has not left. */
+  /** Sent with the next update. Replaces an older observation that was not sent yet. */
   observe(observation: Observation): void {
     this.#observation = observation
     this.#updates.flush()
@@ -115,7 +115,7 @@ export class LedgerClient {
   #onResponse(response: ApplyResponse): void {
     const { era, granted, next, finalized, run = '' } = response.view
     this.#run = run
-    // A ledger that was set back knows less. It gets what it forgot until it has caught up.
+    // A ledger that was set back knows fewer grants. It is sent the known state until it has caught up.
     if (this.#known?.era !== era || granted >= this.#known.granted) this.#known = { era, granted, next, finalized }
     this.hasOrders = response.orders.length + response.raises.length > 0
     this.#see(response)

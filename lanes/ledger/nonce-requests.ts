@@ -24,26 +24,26 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /** End of its time, ms since this process began. After a pause of the process the timer may be late. */
+  /** End of the wait, ms since this process began. After a pause of the process, the timer of `wait` may be late. */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/** Longest extra wait of a late caller for a pending answer, ms: an unwanted nonce costs a no-op. */
+/** Longest extra wait for a pending answer when the caller's time is over, ms: an unwanted nonce costs a no-op. */
 const lateAnswerMs = 10_000
 
-/** The calls of one process that wait for a nonce. Asks the ledger for as many as fit into its window. */
+/** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as fit into its window. */
 export class NonceRequests {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
   readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
-  /** Hash of the block at which the ledger last refused. Heights repeat on a replaced chain. */
+  /** Hash of the block at which the ledger last refused. A height would repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
-  /** The ledger has an observation of this process. Otherwise a restored ledger would grant used nonces. */
+  /** Whether the ledger has an observation of this process. Without it a restored ledger would grant used nonces. */
   #reported = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
@@ -67,7 +67,7 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // The view may be old, and no other process asks a closed lane: the ledger decides whether it still is closed.
+    // The view may be old, and nothing else asks about a closed lane: the ledger decides whether it is still closed.
     if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
@@ -143,7 +143,7 @@ export class NonceRequests {
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
       if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
-      // The caller has gone and nothing is signed: the nonce goes back, or the next try finds it held.
+      // The caller has gone and nothing is signed: the nonce is given back. If that fails, the next try finds it held.
       return this.release(pending).catch(() => {})
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return

@@ -15,7 +15,7 @@ interface SigningCall {
   readonly tried?: readonly SignedHash[] | undefined
 }
 
-/** `call`: never signed. `limit`: it exceeds a limit of the config, and a cheaper transaction may not. */
+/** `call`: the call is never signed. `limit`: it exceeds a limit of the config, and a cheaper transaction may not. */
 type SigningRefusal = 'call' | 'limit'
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
@@ -28,7 +28,7 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** Attempts of one nonce, recorded, then signed. A KMS gives each process another hash: signing hashes are compared. */
+/** Attempts of one nonce, recorded, then signed. Compares signing hashes: a KMS gives each process another hash. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
@@ -75,7 +75,7 @@ export class Attempts {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
 
-  /** Without attempts that the signer refuses for now: an earlier process, or a stranger, made them. */
+  /** Attempts that the signer does not refuse now. An earlier process, or a stranger, made the refused ones. */
   get allowed(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
@@ -109,7 +109,7 @@ export class Attempts {
     if (attempts.length > this.recorded.length) this.recorded = attempts
   }
 
-  /** Records one more attempt: only recorded attempts are signed. False: the ledger took none. */
+  /** Records one more attempt: only recorded attempts are signed. False: the ledger did not take it. */
   async record(attempt: Attempt): Promise<boolean> {
     const index = this.recorded.length
     const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.#nonce, index, attempt })
@@ -121,14 +121,14 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Skips refused attempts: later no-ops must be signed. Throws as the signer; a refusal only if nothing is signed. */
+  /** Skips refused ones: later no-ops must be signed. Throws like the signer; a refusal only if nothing is signed. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Signs attempts that were refused for a while. True: the last one is signed now and serves the raise. */
+  /** Signs attempts that were refused for a while. True: the last one is signed now and serves as the raise. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()
@@ -136,7 +136,7 @@ export class Attempts {
     return serves && this.isLastSigned
   }
 
-  /** The next offer and its refusal. Outbids attempts refused for now, unless above a limit. Throws as reads. */
+  /** The next attempt, and its refusal. Outbids attempts refused for now, unless above a limit. Throws read errors. */
   async propose(
     reason: RaiseReason,
     next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,
@@ -169,7 +169,7 @@ export class Attempts {
     }
   }
 
-  /** The signer's refusal of an attempt before it is recorded. Throws what the reads of a proof throw. */
+  /** The signer's refusal of an attempt before it is recorded. Throws read errors of the proof. */
   async #refusal(attempt: Attempt): Promise<RelayerError | undefined> {
     const transaction = this.#transaction(attempt)
     try {
@@ -183,7 +183,7 @@ export class Attempts {
 
   #isRefusedForGood(place: number): boolean {
     const facts = this.#refused.get(place)?.facts
-    // Spending of an hour or a day falls, and so does a data fee.
+    // Spending of an hour or a day falls with time, and so does a data fee.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }
 

@@ -130,7 +130,7 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // The order often comes with the answer to a raise. Wait for that: the next order would meet the next raise.
+    // The order often comes with the answer to a raise. Wait for the raise: the next order would meet the next raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
     // If the signer refuses a recorded no-op (a forged one), a cheaper one may pass.
@@ -142,7 +142,7 @@ export class PendingTransaction {
     })
   }
 
-  /** Makes one more attempt, or sends the best again at the policy's caps. @param atLeast beyond the policy */
+  /** Makes one more attempt. At the policy's caps, sends the best again. @param atLeast may exceed the caps */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
@@ -237,7 +237,7 @@ export class PendingTransaction {
     const { best } = this.#attempts
     if (!best || this.#closed) return
     const error = await this.#sender.send(best, this.#height)
-    // No pool has a transaction that all find too cheap. A refused replacement leaves the old one there.
+    // No pool has a transaction that all nodes find too cheap. A refused replacement leaves the old one in the pool.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) await this.#askForFill()

@@ -4,13 +4,13 @@ import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** A transaction that a pool took may have been evicted: it is sent again after this many blocks outside a block. */
+/** A pool may have evicted a transaction that it took. It is sent again after this many blocks without inclusion. */
 const resendAfterBlocks = 5
-/** A stuck transaction that no fee replaces is sent again after this time, ms (OpenZeppelin on Arbitrum: 20 s). */
+/** The same where a higher fee replaces nothing, ms (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
 /** Blocks at which every node must refuse a transaction for good before it is given up. */
 const agreedBlocks = 2
-/** The same once a node had taken it: a pool can drop a transaction when it learns its cost later (zkEVM counters). */
+/** The same once a node has taken it: a pool may learn a transaction's cost later and drop it (zkEVM counters). */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
@@ -51,7 +51,7 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** All nodes said often enough that the call can never be mined. Once taken, `fatal` no longer counts. */
+    /** All nodes said often enough that the call can never be mined. Once a node took it, `fatal` no longer counts. */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals

@@ -14,19 +14,19 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** The bundled workflows. Bundling takes 2 s of CPU, so processes share it. `traced`: workflows/trace-headers.ts. */
+/** The bundled workflows. Bundling takes 2 s of CPU, so it is shared. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
   return bundle
 }
 
-/** The same code, with the texts of failures where the codec encrypts them. */
+/** The same code, but it puts the texts of failures where the codec encrypts them. */
 export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
   const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error('workflows/failure-converter.ts is not in the bundle once')
-  // Of the same length, so that stacks map to the same places.
+  // Both markers have the same length, so that stack traces map to the same places.
   return { ...bundle, code: `${before}FAILURES_CODED${after}` }
 }
 
@@ -51,7 +51,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** In node_modules: users who may write there may change the code anyway. Throws if there is no such folder. */
+/** In node_modules: users who may write there may change the code anyway. Throws if that folder is missing. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -76,11 +76,11 @@ export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }
 
-/** Bundles in the cache. Several checkouts may share one `node_modules`. */
+/** Most bundles in the cache. Several checkouts may share one `node_modules`. */
 const mostFiles = 8
 
 interface BundleCache {
-  /** Its files are run: only users who may change the code may write here. */
+  /** Its files are executed: only users who may change the code may write here. */
   readonly directory: string
   readonly key: string
 }

@@ -67,7 +67,7 @@ export async function createWorker(
     // Only with keys: without them every payload that claims to be encrypted would fail a task.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
-  // The option names a file for the SDK to load, which a compiled process does not have.
+  // Set here, because the SDK's option names a file to load, which a compiled process does not have.
   if (codec.encrypts) worker.options.loadedDataConverter.failureConverter = encodedFailures
   return worker
 }

@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
 import { type Service, startPolling } from '../../runtime/wait.ts'
 
-/** Polling interval, ms. A server answers some ten of these a second for all processes of a namespace. */
+/** Polling interval, ms. A server answers only about ten such requests a second per namespace. */
 const pollEveryMs = 10_000
 
 export interface Deployment extends DeploymentVersion {
@@ -18,7 +18,7 @@ export function deploymentOf({ worker }: Pick<Config, 'worker'>): Deployment | u
   return deployment && { deploymentName: deployment.name, buildId: deployment.buildId, endWhenDrained: deployment.endWhenDrained }
 }
 
-/** PINNED: ends with its first version (transfers). AUTO_UPGRADE: takes the current one at a task (lanes, streams). */
+/** PINNED: a workflow keeps its first version (transfers). AUTO_UPGRADE: tasks use the current one (lanes, streams). */
 export function versionOptions(
   deployment: DeploymentVersion | undefined,
   defaultVersioningBehavior: 'PINNED' | 'AUTO_UPGRADE',

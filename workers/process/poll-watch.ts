@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { WorkerTuning } from './create-worker.ts'
 
-/** A queue without a new poll for this long is not polled, ms. The SDK begins a new poll every 70 s. */
+/** A queue counts as unpolled after this long without a new poll, ms. The SDK begins a new poll every 70 s. */
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
@@ -17,13 +17,13 @@ export interface UnpolledQueue {
   readonly forMs: number
 }
 
-/** Finds queues without polls by the core's metrics: a Worker may stop polling without an error. `clock`: ms. */
+/** Finds unpolled queues by the metrics of the SDK's core: a Worker may stop polling without an error. `clock`: ms. */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // The process was suspended or starved: unmoved counts prove nothing.
+    // The process was suspended or starved: unchanged counts prove nothing.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))
@@ -37,7 +37,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   }
 }
 
-/** Polls by queue, and whether it has one for new workflows. A Worker without free slots does not poll. */
+/** Polls by queue. `isPolled`: a poll is open, or the Worker has no free slots and therefore does not poll. */
 function pollsOf(metrics: string) {
   const begun = rowsOf(metrics, 'temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
   const active = rowsOf(metrics, 'temporal_num_pollers', /poller_type="(workflow_task)"/)
@@ -58,7 +58,7 @@ function rowsOf(metrics: string, name: string, label: RegExp) {
   })
 }
 
-/** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends without Workers that hang. */
+/** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends even if Workers hang. */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],
   logger: Logger,

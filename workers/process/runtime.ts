@@ -29,7 +29,7 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** Starts one role or all; if stopped while it waits, it has ended. Throws RelayerError: config, key, ADMIN_LISTEN. */
+/** Starts one role or all. Nothing, if stopped while it waits. Throws RelayerError: config, key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   const metrics = createMetrics()
@@ -56,7 +56,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. `stopped` reports errors of the end.
+    // A process without Workers has no version. `stopped` reports errors while stopping.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
@@ -133,7 +133,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Sends traces over OTLP if an endpoint is named. Undefined: none, or OTEL_SDK_DISABLED; no OpenTelemetry loaded. */
+/** Sends traces over OTLP if an endpoint is named. Else undefined, also with OTEL_SDK_DISABLED: loads no library. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },

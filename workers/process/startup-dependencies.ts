@@ -26,7 +26,7 @@ export interface StartupDependencies {
 
 const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
-/** Connects Temporal and the chains; one is enough. Undefined: stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
+/** Connects Temporal and at least one chain. Undefined: stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,

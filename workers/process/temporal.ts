@@ -84,9 +84,9 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
   }
 }
 
-/** A connection that follows replacements: a client is made once. */
+/** A proxy of the current connection, because a client is made only once. */
 function following(current: () => NativeConnection): NativeConnection {
-  // The target is no connection: a proxy may not change the read-only values of its target.
+  // The target is an empty object: a proxy may not change the read-only values of its target.
   return new Proxy(Object.create(NativeConnection.prototype) as NativeConnection, {
     has: (_, name) => Reflect.has(current(), name),
     get(_, name) {
@@ -98,7 +98,7 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** Of the latest connection. The SDK keeps its first logger, even for a runtime that it creates anew. */
+/** The logger of the latest connection. The SDK keeps its first logger, even for a runtime that it creates anew. */
 let sdkLogger: Logger
 /** Sends the SDK's log lines to this logger and turns on its metrics. Called before any connection or replay. */
 export async function installRuntime(logger: Logger): Promise<void> {
@@ -112,7 +112,7 @@ export async function installRuntime(logger: Logger): Promise<void> {
         if (line.level === 'debug' || line.level === 'info') sdkLogger[line.level](entry.message, line.fields)
         else sdkLogger[line.level](entry.message, line.fields)
       }),
-      // Otherwise its native part writes to the console, not as JSON.
+      // Otherwise the SDK's native part writes to the console, not as JSON.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
       // The process handles signals itself, so that its roles stop in sequence.
       shutdownSignals: [],

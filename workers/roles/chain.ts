@@ -17,10 +17,10 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** These fail if they do not replay, and start again: chains show what is done. Those of `ledger` are reset instead. */
+/** These workflows fail if they do not replay, and start again from the chains' state. Others are reset instead. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Concurrent steps of this queue, without local broadcasts: no burst of those delays a withdrawal. */
+/** Concurrent steps of this queue besides local broadcasts, so that no burst of these delays a withdrawal. */
 const keylessSlots = 50
 
 export async function createChainWorker(
@@ -58,7 +58,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes, scheduleAudits(name, context)] }
 }
 
-/** The Worker of a chain's queue. Its slots are its own, so that admissions never delay the queue `ledger`. */
+/** The Worker of a chain's queue. It has separate slots, so that admissions never delay the queue `ledger`. */
 export async function createTransferWorker(
   name: ChainName,
   { logger, activities, localSlots, ...hosting }: Hosting & { logger: Logger; activities: object; localSlots: number },
@@ -73,7 +73,7 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // As many as a lane has: if the server starts nothing eagerly, local steps come by the queue.
+    // As many as a lane has: local steps come by the queue if the server does not start them eagerly.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
@@ -100,7 +100,7 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
   })
 }
 
-/** Serves the queue `ledger` with a Worker of its own, so that no backlog of transfers delays a grant. */
+/** Serves the queue `ledger` with a separate Worker, so that no backlog of transfers delays a grant. */
 export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: ledgerQueue,

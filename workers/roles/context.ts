@@ -129,7 +129,7 @@ export function withEarnings(
         const wei = bridges.get(bridge)?.endpoint(chain).earned?.(transfer) ?? 0n
         if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
       } catch {
-        // A delivery must not fail for a count.
+        // A delivery must not fail because of a metric.
       }
     },
   }

@@ -36,7 +36,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The submitter has refused it too.
+      // No valid VAA: the submitter has refused it too.
     }
   }
   const listener: SpyListener = {
@@ -109,7 +109,7 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
   return `${emitterChain}/${emitter}`
 }
 
-/** Audits a stream, as the intake does. Throws STREAM_NOT_FOUND, and what connecting and reading throw. */
+/** Audits a stream like the intake does. Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Only the chains of the route: an outage of another chain does not matter.
@@ -123,7 +123,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** With the chains of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
+/** The same with the chains of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)

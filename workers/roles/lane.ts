@@ -24,10 +24,10 @@ import { join } from 'node:path'
 
 /** Steps in memory per nonce of the window: one in flight and one that waits. The others wait in the task queue. */
 const slotsPerNonce = 2
-/** Full batches of steps in addition, if transfers share calls. A step takes some kilobytes. */
+/** Further steps, in full batches, if transfers share calls. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** Fewest blocks before a stuck nonce is filled. A slow block must not fill nonces of live processes. */
+/** Fewest blocks before a stuck nonce is filled. One slow block must not fill nonces of live processes. */
 const leastFillBlocks = 3
 
 /** The lanes of a chain with the configs of their ledgers. Throws INPUT_INVALID for an unknown chain. */
@@ -74,7 +74,7 @@ interface LaneWork {
   readonly local?: LocalLane
 }
 
-/** The activities of one key, and its agent. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
+/** The Worker of one key, and its agent. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
 export async function createLaneWorker(
   { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,

@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** The chains that it serves and the sources of native routes to them, whose tables it reads. */
+  /** The served chains, and the sources of native routes to them, whose tables are read. */
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
@@ -23,7 +23,7 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called with each unreachable chain if another is connected. Absent: an error. `closing`: aborted on close. */
+  /** Called with each unreachable chain if another is connected. Absent: it throws. `closing`: aborted on close. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
 }
@@ -58,7 +58,7 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
   }
 }
 
-/** A key proves native deliveries by the tables of their sources. Throws CONFIG_INVALID if one is missing. */
+/** A key proves native deliveries by the tables of their sources. Throws CONFIG_INVALID if a source is away. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return

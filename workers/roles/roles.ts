@@ -10,7 +10,7 @@ import type { ProcessContext } from './context.ts'
 export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
 
-/** Answers in the place of the REST API while the process waits for its dependencies. */
+/** Answers in place of the REST API while the process waits for its dependencies. */
 export interface StartupServer {
   /** Shows the missing dependency. Listens from the first call on. Throws API_LISTEN. */
   say(what: string, error: RelayerError): Promise<void>

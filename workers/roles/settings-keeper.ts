@@ -23,7 +23,7 @@ interface SettingsKeeperOptions {
   readonly namespace: string
   readonly watch: SettingsWatch
   readonly logger: Logger
-  /** Also repairs the settings of a Temporal that was restored from a copy: the role `ledger`. */
+  /** Also repair the settings of a Temporal that was restored from a copy. True for the role `ledger`. */
   readonly merges: boolean
 }
 
@@ -32,8 +32,8 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin anew, remove the file first.
- * From one newer than the settings, the role `ledger` repeats only halts, denials and revocations.
+ * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin anew, remove the file first. If the
+ * checkpoint is newer than the settings, the role `ledger` repeats only its halts, denials and revocations.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, merges } = options

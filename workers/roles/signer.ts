@@ -16,13 +16,13 @@ interface PolicyParts {
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
-  /** Keeps spending beyond the process. Absent: it is lost. */
+  /** Keeps spending when the process ends. Absent: spending is lost. */
   readonly spendingFolder?: string
 }
 
 /**
  * A lane's key signs deliveries that their bridge proves, listed operators' calls, coins to the treasury (and to other
- * lanes, where top-ups are on), and the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the
+ * lanes, where top-ups are on), and listed tokens to the treasury. Throws CONFIG_INVALID for a delivery among the
  * operators' calls.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
@@ -72,7 +72,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** Opens a lane's key. If its service is offline, each signature asks again. Throws SIGNER_UNAVAILABLE if permanent. */
+/** Opens a lane's key. If its service is offline, each signature tries again. Throws SIGNER_UNAVAILABLE (permanent). */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

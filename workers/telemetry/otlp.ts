@@ -110,7 +110,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Removes secrets from spans: texts of errors name URLs. Spans that cannot be sent are lost. */
+/** Removes secrets from spans, since error texts name URLs. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {

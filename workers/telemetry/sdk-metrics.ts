@@ -7,7 +7,7 @@ import type { MetricsExporterConfig } from '@temporalio/worker'
 
 /** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
-/** A process with many lanes has some hundred kilobytes. */
+/** Longest answer, bytes. A process with many lanes has a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
 /** Another process may take the port between its choice and its use. */
@@ -27,7 +27,7 @@ async function exporter(): Promise<MetricsExporterConfig> {
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
 }
 
-/** Calls `install` with metrics, or without if no port works: a process must start. Throws as `install` alone. */
+/** Calls `install` with metrics, or without if no port works: a process must start. Throws like `install` alone. */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {
     try {
@@ -39,7 +39,7 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
   return install(undefined)
 }
 
-/** The core's labels also have unknown types, which anyone can start. */
+/** Portage's types. The core's labels also have unknown types, since anyone can start workflows of any type. */
 export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   workflow_type: new Set([...ledgerWorkflows, 'audit', 'idempotencyKey', 'reversal', 'transfer']),
   activity_type: new Set([
