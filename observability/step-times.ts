@@ -9,7 +9,10 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
 export type StepTimes = ReturnType<typeof createStepTimes>
 
-/** Longer times are dropped, s: clocks differ, and anyone with access to Temporal can set input times. */
+/**
+ * Longest recorded time, s. Longer ones are dropped: clocks differ, and anyone with access to Temporal can set input
+ * times.
+ */
 const longestSeconds = 30 * 86_400
 
 /** Records step times. Each process records its own steps. */

@@ -124,7 +124,7 @@ export function laneArgument(command: Command): Command {
     .option('--chain <name>', 'the chain, where several have this address')
 }
 
-/** Throws LANE_NOT_FOUND, and what `use` throws. */
+/** Throws LANE_NOT_FOUND, and errors of `use`. */
 export function withLane<Result>(
   { withTemporal, options }: Call<LaneOptions>,
   name: string,

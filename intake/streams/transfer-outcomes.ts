@@ -64,7 +64,7 @@ export function createOutcomeReporter(
     get awaitingSignatures(): readonly string[] {
       return [...codes.awaitingSignatures, ...awaitingOutside.map(String)]
     },
-    /** Throws what the Temporal client throws. @param era of the stream's client when the state was read */
+    /** Throws errors of the Temporal client. @param era of the stream's client when the state was read */
     async report(state: StreamState, era?: number): Promise<void> {
       const opened = new Map(state.open.map((one) => [one.number, one.parked]))
       const missing = state.gaps.filter((gap) => gap.state !== 'undone')
@@ -123,7 +123,7 @@ function createReportWindow() {
   }
 }
 
-/** Requests for transfers that ended undelivered. Throws what the Temporal client throws. */
+/** Requests for transfers that ended undelivered. Throws errors of the Temporal client. */
 export async function closedRequests(
   client: TemporalClient,
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],

@@ -1,7 +1,7 @@
 import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 
 export interface HttpOptions {
-  /** For the whole answer, ms. */
+  /** Time limit for the whole answer, ms. */
   readonly timeoutMs: number
   readonly mostBytes: number
   readonly method?: 'GET' | 'PUT'

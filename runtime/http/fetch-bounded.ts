@@ -18,7 +18,7 @@ export class AnswerTooLong extends Error {
 export type ByteBudget = ReturnType<typeof createByteBudget>
 
 export interface FetchLimits {
-  /** For the whole exchange, up to the last byte of the answer, ms. */
+  /** Time limit for the whole exchange, up to the last byte of the answer, ms. */
   readonly timeoutMs: number
   /** Limit of the answer's bytes, both as announced and after decompression. */
   readonly mostBytes: number

@@ -71,7 +71,7 @@ const mostKept = 64
 
 /** Remembers when this process saw the latest heights become final. */
 export function createFinalityTimes(now: () => number = Date.now) {
-  /** By height, ascending, ms since the epoch. */
+  /** When heights became final, ms since the epoch, in ascending order. */
   const seen: { readonly height: number; readonly at: number }[] = []
   return {
     /** Call it at each head event. */

@@ -9,7 +9,9 @@ import type { SignedDeps } from './deps.ts'
 
 /** Without a first number or a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
-/** An older message does not begin a stream, s. Anybody may repeat one, and all numbers above it would be fetched. */
+/**
+ * Greatest age of a message that begins a stream, s. Anybody may repeat an old one, with many numbers to fetch above.
+ */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>

@@ -14,7 +14,7 @@ export interface BlockedTransfer {
 
 export interface SignedDeps {
   readonly source: SignedSource
-  /** Without a node, `chainWithoutNode`. */
+  /** The source's chain. For a source without a node: `chainWithoutNode`. */
   readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
   readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoint'>
   readonly streamClient: Pick<StreamClient, 'apply' | 'state' | 'view'>

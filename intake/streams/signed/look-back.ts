@@ -27,7 +27,7 @@ export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
   return {
-    /** The lowest number, if any. Throws what reads throw, and NODE_UNAVAILABLE before the first head. */
+    /** The lowest number, if any. Throws read errors, and NODE_UNAVAILABLE before the first head. */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await blocks()
@@ -39,7 +39,7 @@ export function createLookBack(options: LookBackOptions) {
       }
       return undefined
     },
-    /** Records numbers that need no transfer. Throws as `firstNumber`, and what the stream's client throws. */
+    /** Records numbers that need no transfer. Throws errors of `firstNumber` and of the stream's client. */
     async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<NumberCounts> {
       const counts = { ...noNumbers }
       if (lookBackMs <= 0) return counts

@@ -179,7 +179,7 @@ export async function deliveredByTarget(
   return { done, unread }
 }
 
-/** Numbers without a transfer, and those that their targets show as delivered. Throws as `deliveredByTarget` does. */
+/** Numbers without a transfer, and those that their targets show as delivered. Throws errors of `deliveredByTarget`. */
 export async function needingNoTransfer(source: Pick<SignedSource, 'delivered'>, published: readonly Published[]) {
   const ignored = published.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
   const transfers = published.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
