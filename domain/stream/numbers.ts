@@ -55,7 +55,7 @@ interface Draft {
   readonly open: Map<string, OpenNumber>
 }
 
-/** Opens or resolves the numbers of the finding. Numbers between them become gaps. Undefined: no room. */
+/** Opens or resolves the numbers of the finding. Numbers between them become gaps. Undefined: no room, no change. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)

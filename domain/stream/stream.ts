@@ -73,7 +73,7 @@ export interface OpenNumber {
   readonly height?: number
   /** The number was in `unknownCompletions` when seen. An agent must check by id whether it is delivered. */
   readonly early?: true
-  /** Code of a parked transfer without room outside the window. It does not count towards `maxOpen`. */
+  /** Code of a transfer parked without room outside the window. It blocks the watermark and takes none of `maxOpen`. */
   readonly parked?: string
 }
 
@@ -86,7 +86,7 @@ export interface OutsideNumbers {
 }
 
 /**
- * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: seen later than higher numbers.
+ * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: higher numbers came first.
  * held: by Wormhole's Governor. unobserved: final, but no server has it. hidden: in the source's table, but in no log.
  * undone: its completion was reorganised away, or an operator wants it again.
  */
