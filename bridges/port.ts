@@ -97,7 +97,7 @@ export interface Bridge {
   readonly name: BridgeName
   /** Checks the form only. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
   decode(message: Uint8Array): Transfer
-  /** Index of the signing guardian set. Absent: signatures never expire. Throws as `decode`. */
+  /** Index of the signing guardian set. Absent: signatures never expire. Throws like `decode`. */
   signedBy?(message: Uint8Array): number
   /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
   endpoint(chain: ChainName): Endpoint

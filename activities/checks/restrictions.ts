@@ -56,7 +56,7 @@ export function deniedBy(deps: Deps, transfer: Transfer): Refusal | undefined {
   }
 }
 
-/** Waits if deliveries of the token or to the recipient cost gas for nothing. Undefined: the transfer may be sent. */
+/** A wait, if deliveries of the token or recipient cost gas for nothing. Undefined: the transfer may be sent. */
 export function quarantineOf(deps: LossDeps, transfer: Transfer, retriedAt: number | undefined): Waiting | undefined {
   if (!deps.losses) return undefined
   const now = Date.now()

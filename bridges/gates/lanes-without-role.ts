@@ -8,7 +8,7 @@ import type { Metrics } from '../../observability/metrics.ts'
 
 /** Pause between two orders for a lane, ms. Its cached status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
 const orderAgainMs = 10_000
-/** Interval at which lanes that an earlier process paused are looked for, ms. */
+/** Interval at which lanes that another process paused and left are looked for, ms. */
 const statusesMs = 60_000
 
 /** @param reasons one per bridge */

@@ -138,7 +138,10 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** See `Endpoint.delivered`. Most nodes confirm an id completed under another nonce. Throws like `isCompleted`. */
+/**
+ * See `Endpoint.delivered`. Most nodes confirm completion under another nonce. Throws like `isCompleted`,
+ * NODES_DISAGREE.
+ */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

@@ -25,7 +25,7 @@ export interface Temporal {
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 
-/** Checks write access to the namespace. Throws as `probeTemporal`, and ENCRYPTION_KEY. */
+/** Checks write access to the namespace. Throws like `probeTemporal`, and ENCRYPTION_KEY. */
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,

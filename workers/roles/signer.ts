@@ -55,7 +55,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
   }
 }
 
-/** Every bridge that has such a call must prove it. Throws CALL_UNJUSTIFIED, and what reads throw. */
+/** Every bridge that has such a call must prove it. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
   const provers = bridges.filter(({ calls }) => calls[to]?.includes(selector))

@@ -163,7 +163,7 @@ const rememberMs = 10 * 60_000
 function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {
-    /** Throws as `proveCall`. */
+    /** Throws like `proveCall`. */
     async prove(call: Intent, nonce: number | undefined): Promise<void> {
       const key = keyOf(call)
       const before = proved.get(key)
