@@ -40,6 +40,23 @@ export type Gate =
   | { readonly kind: 'transfer'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
+/** A transfer's delivery, from one read of its message. */
+export interface PlannedDelivery {
+  /** The delivering call. Its reads never change for a token and are cached. */
+  readonly call: () => Promise<Intent>
+  readonly parties: Parties
+  /** Worth of the fee, wei of the target's coin. Absent: no price is configured, cost is not checked. */
+  readonly earned?: bigint | undefined
+  /** True: a second call reverts, so a good simulation replaces `delivered`. False: it may succeed without effect. */
+  readonly revertsOnceDelivered: boolean
+}
+
+/** For the deny-list and quarantines. `recipient`: lower-case address. `token`: as in the asset list. */
+export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'> {
+  readonly recipient: string
+  readonly token: string
+}
+
 /** A bridge on one target chain. */
 export interface Endpoint {
   readonly chain: ChainName
@@ -51,13 +68,11 @@ export interface Endpoint {
   validate(transfer: Transfer): Promise<Verdict>
   /** Whether the target chain's state shows the delivery. One batched read, at `agreed` from each node. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
-  /** True: a second call reverts, so a good simulation replaces `delivered`. Absent: it may succeed without effect. */
-  revertsOnceDelivered?(transfer: Transfer): boolean
   /** From the chain's logs. Undefined if the node has no such log (pruned, not synced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
-  /** The delivering call. Its reads never change for a token and are cached. */
-  intent(transfer: Transfer): Promise<Intent>
-  /** Contract (0x, lower case) → selectors that `intent` may call. Keys sign no other call for this bridge. */
+  /** Throws as `decode`. */
+  delivery(transfer: Transfer): PlannedDelivery
+  /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
    * Proves a call from its calldata alone, right before a key signs: exactly encoded, with only genuine transfers to
@@ -74,10 +89,6 @@ export interface Endpoint {
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** Delivery of several transfers in one call. Absent: not supported. */
   readonly batches?: SharedCalls
-  /** Worth of the fee, wei of the target's coin. Undefined or absent: no price is configured, cost is not checked. */
-  earned?(transfer: Transfer): bigint | undefined
-  /** Recipient (lower-case address) and token (as in the asset list), for the deny-list. */
-  parties(transfer: Transfer): { readonly recipient: string; readonly token: string }
   hasEffect(receipt: Receipt, transfer: Transfer): boolean
 }
 

@@ -11,18 +11,15 @@ import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { isDelivered } from '../checks/effect.ts'
 import { priceCall, type Priced } from '../checks/price-call.ts'
-import { goesAlone, restrictionOf } from '../checks/restrictions.ts'
+import { type Admitted, goesAlone, restrictionOf } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
 
-export interface BatchCandidate extends Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
+export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
-  readonly transfer: Transfer
   /** An earlier try may have sent a call for it, even one that the ledger has forgotten. */
   readonly maybeSent?: boolean
   /** How long a read that shows no effect is trusted, ms. */
   readonly trustedMs: number
-  /** When an operator last ordered a retry, ms since the epoch: earlier losses do not quarantine it. */
-  readonly retriedAt?: number | undefined
 }
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -137,10 +134,9 @@ async function check(
   readsEffect = true,
 ): Promise<BatchCandidate[]> {
   const checkOne = async (candidate: BatchCandidate) => {
-    const { transfer, retriedAt } = candidate
-    const effect = readsEffect ? effectAnswer(deps, transfer) : undefined
-    const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, transfer, deps.agent.lane, retriedAt)])
-    return { candidate, answer: delivered ?? restricted ?? (goesAlone(deps, transfer) ? alone : undefined) }
+    const effect = readsEffect ? effectAnswer(deps, candidate.transfer) : undefined
+    const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, candidate, deps.agent.lane)])
+    return { candidate, answer: delivered ?? restricted ?? (goesAlone(deps, candidate.parties) ? alone : undefined) }
   }
   const found = await Promise.all(candidates.map(checkOne))
   for (const { candidate, answer } of found) if (answer) answers.set(candidate, answer)

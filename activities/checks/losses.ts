@@ -1,3 +1,4 @@
+import type { Parties } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -13,13 +14,6 @@ const longestWaitMs = 60 * 60_000
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-
-interface Parties {
-  readonly chain: string
-  readonly bridge: string
-  readonly recipient: string
-  readonly token: string
-}
 
 /** A transaction that reverted although its simulation passed. `paid` in wei, `now` in ms since the epoch. */
 interface Loss {
@@ -146,12 +140,12 @@ export class Losses {
   }
 }
 
-function recipientKey({ chain, recipient }: Parties): string {
-  return `${chain}/${recipient}`
+function recipientKey({ targetChain, recipient }: Parties): string {
+  return `${targetChain}/${recipient}`
 }
 
-function tokenKey({ chain, bridge, token }: Parties): string {
-  return `${chain}/${bridge}/${token}`
+function tokenKey({ targetChain, bridge, token }: Parties): string {
+  return `${targetChain}/${bridge}/${token}`
 }
 
 function costOf(batches: readonly BatchLoss[]): bigint {

@@ -1,4 +1,5 @@
 import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
+import type { Parties } from '../../bridges/port.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
@@ -11,7 +12,6 @@ import { agreed } from './effect.ts'
 const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
-type LossDeps = Pick<StepDeps, 'bridges' | 'losses'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 export type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -27,10 +27,17 @@ export function admissionStep<T extends Admission | Passed>(
   return withReservation(endpointOf(deps, transfer), transfer, stepUnlessHalted, goesOn)
 }
 
+export interface Admitted {
+  readonly transfer: Transfer
+  readonly parties: Parties
+  /** When an operator last ordered a retry, ms since the epoch: earlier losses do not quarantine it. */
+  readonly retriedAt?: number | undefined
+}
+
 /** A halt, denial, quarantine or closed gate that came after the admission. Undefined: the transfer may use a nonce. */
-export async function restrictionOf(deps: Deps, transfer: Transfer, lane: LaneId, retriedAt?: number): Promise<NoSlot | undefined> {
+export async function restrictionOf(deps: Deps, { transfer, parties, retriedAt }: Admitted, lane: LaneId): Promise<NoSlot | undefined> {
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
-    const known = haltedBy(deps, transfer) ?? deniedBy(deps, transfer) ?? quarantineOf(deps, transfer, retriedAt)
+    const known = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? quarantineOf(deps, parties, retriedAt)
     const gate = known ?? (await reserve(laneAddress(lane)))
     return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
   }
@@ -43,10 +50,8 @@ function haltedBy(deps: Deps, transfer: Transfer): Waiting | undefined {
 }
 
 /** A denial is policy: it may be decided differently later. */
-export function deniedBy(deps: Deps, transfer: Transfer): Refusal | undefined {
-  const settings = deps.settings()
-  if (settings.denied.length === 0) return undefined
-  const denyRule = denyRuleOf(settings, transfer.targetChain, endpointOf(deps, transfer).parties(transfer))
+export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties): Refusal | undefined {
+  const denyRule = denyRuleOf(settings(), parties)
   if (!denyRule) return undefined
   const { kind, value, by, reason } = denyRule
   return {
@@ -57,24 +62,28 @@ export function deniedBy(deps: Deps, transfer: Transfer): Refusal | undefined {
 }
 
 /** A wait, if deliveries of the token or recipient cost gas for nothing. Undefined: the transfer may be sent. */
-export function quarantineOf(deps: LossDeps, transfer: Transfer, retriedAt: number | undefined): Waiting | undefined {
-  if (!deps.losses) return undefined
+export function quarantineOf({ losses }: Pick<Deps, 'losses'>, parties: Parties, retriedAt: number | undefined): Waiting | undefined {
   const now = Date.now()
-  const wait = deps.losses.waitOf(partiesOf(deps, transfer), now, retriedAt)
+  const wait = losses?.waitOf(parties, now, retriedAt)
   if (!wait) return undefined
   const reason = `${wait.reason}; tried again at ${new Date(wait.until).toISOString()}`
   return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: wait.until - now }
 }
 
-export function goesAlone(deps: LossDeps, transfer: Transfer): boolean {
-  return deps.losses?.goesAlone(partiesOf(deps, transfer), Date.now()) ?? false
+export function goesAlone({ losses }: Pick<Deps, 'losses'>, parties: Parties): boolean {
+  return losses?.goesAlone(parties, Date.now()) ?? false
 }
 
 /**
  * Counts a reverted call if most nodes deny the effect and the gate is open: a pause is nobody's fault. Ignores revert
  * texts: strangers write them. Never throws.
  */
-export async function recordLoss(deps: LossDeps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
+export async function recordLoss(
+  deps: Pick<Deps, 'bridges' | 'losses'>,
+  transfer: Transfer,
+  receipt: Receipt,
+  shared: boolean,
+): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return
   try {
     const endpoint = endpointOf(deps, transfer)
@@ -85,15 +94,11 @@ export async function recordLoss(deps: LossDeps, transfer: Transfer, receipt: Re
     const gate = await withReservation(endpoint, transfer, ask, () => false)
     if (gate.kind !== 'open') return
     const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
-    const parties = partiesOf(deps, transfer)
+    const { parties } = endpoint.delivery(transfer)
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
     // A read failed. The loss is counted once the call is final.
     deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
-}
-
-function partiesOf(deps: LossDeps, transfer: Transfer) {
-  return { chain: transfer.targetChain, bridge: transfer.bridge, ...endpointOf(deps, transfer).parties(transfer) }
 }

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { workflowOf } from '../../domain/lane/lane.ts'
+import { type Intent, workflowOf } from '../../domain/lane/lane.ts'
 import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
@@ -40,7 +40,8 @@ export async function acquire(
 ): Promise<Acquisition> {
   const { transfer, lane, intentId, retriedAt, mode } = input
   const { agent, batchRouting: routing } = deps
-  const request = await requestOf(deps, input)
+  const { call, parties } = endpointOf(deps, transfer).delivery(transfer)
+  const request = requestOf(input, await call())
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   // An earlier try may have sent a call, even one that the ledger has forgotten.
   const maybeSent = mode !== 'new' || info.attempt > 1
@@ -52,7 +53,8 @@ export async function acquire(
     if (batch) return { kind: 'acquired', pending: batch.pending, batch }
   }
   const isSeen = effectReader(deps, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
-  const restriction = () => restrictionOf(deps, transfer, lane, retriedAt)
+  const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt }
+  const restriction = () => restrictionOf(deps, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
   // The nonce is final without the effect, or the ledger is lost: a new nonce needs another simulation.
@@ -60,8 +62,7 @@ export async function acquire(
   const restricted = await restriction()
   if (restricted) return restricted
 
-  const candidate = { ...request, intentId, transfer, maybeSent, trustedMs, retriedAt }
-  const shared = goesAlone(deps, transfer) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
+  const shared = goesAlone(deps, parties) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
   if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
   const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 })
@@ -74,9 +75,9 @@ export async function acquire(
   return stop
 }
 
-async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<NonceRequest> {
+function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   const { transfer, lane, intentId, gasLimit, maxFee, tip, dataFee, priority, deadline } = input
-  const call = laneCall(intentId, await endpointOf(deps, transfer).intent(transfer))
+  const call = laneCall(intentId, intent)
   if (call.owner.callHash !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowOf(intentId), lane } })
   return {
     ...call,

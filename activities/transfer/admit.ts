@@ -1,9 +1,10 @@
 import type { Reserve } from '../../bridges/gates/with-reservation.ts'
+import type { PlannedDelivery } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { AdmitInput, KeylessSteps, Passed, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
 import { admissionStep, deniedBy, quarantineOf } from '../checks/restrictions.ts'
@@ -21,9 +22,9 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
   return (input) =>
     admissionStep(deps, input.transfer, async (reserve) => {
       const { transfer } = input
-      const validated = await validate(deps, refuse, transfer)
-      if (validated.kind !== 'passed') return validated
-      const admission = await prepareUnless(() => showsEffect(deps, transfer, input.disputed), deps, input, reserve)
+      const delivery = await validate(deps, refuse, transfer)
+      if ('kind' in delivery) return delivery
+      const admission = await prepareUnless(() => showsEffect(deps, transfer, input.disputed), deps, input, { reserve, delivery })
       if (admission.kind !== 'ready') return admission
       const ready = await promiseSlot(deps, chainOf(deps, transfer), transfer, admission)
       deps.stepTimes?.reached('admitted', transfer, input.startedAt)
@@ -33,15 +34,25 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
 
 /** Step 1 as a durable activity. @param refuse decides the end of a transfer that does not pass */
 export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings'>, refuse: Refuse): KeylessSteps['validate'] {
-  return ({ transfer }) => admissionStep(deps, transfer, () => validate(deps, refuse, transfer))
+  return ({ transfer }) =>
+    admissionStep(deps, transfer, async () => {
+      const validated = await validate(deps, refuse, transfer)
+      return 'kind' in validated ? validated : { kind: 'passed' }
+    })
 }
 
 /** Halts no route: anyone who reaches Temporal can send forged bytes. Streams find contradictions on the chains. */
-async function validate(deps: Pick<StepDeps, 'bridges' | 'settings'>, refuse: Refuse, transfer: Transfer): Promise<Passed | Stopped> {
-  const verdict = await endpointOf(deps, transfer).validate(transfer)
+async function validate(
+  deps: Pick<StepDeps, 'bridges' | 'settings'>,
+  refuse: Refuse,
+  transfer: Transfer,
+): Promise<PlannedDelivery | Stopped> {
+  const endpoint = endpointOf(deps, transfer)
+  const verdict = await endpoint.validate(transfer)
   if (verdict.kind === 'valid') {
-    const denial = deniedBy(deps, transfer)
-    return denial ? refuse(transfer, denial) : { kind: 'passed' }
+    const delivery = endpoint.delivery(transfer)
+    const denial = deniedBy(deps, delivery.parties)
+    return denial ? refuse(transfer, denial) : delivery
   }
   const { kind, code, reason, awaitNewSignatures, unverified } = verdict
   if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, unverified }
@@ -58,7 +69,11 @@ export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDeliver
 
 /** Step 3 as a durable activity: chooses the lane, simulates, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
-  return (input) => admissionStep(deps, input.transfer, (reserve) => prepareUnless(async () => false, deps, input, reserve))
+  return (input) =>
+    admissionStep(deps, input.transfer, async (reserve) => {
+      const delivery = endpointOf(deps, input.transfer).delivery(input.transfer)
+      return prepareUnless(async () => false, deps, input, { reserve, delivery })
+    })
 }
 
 /** Step 3, unless the effect is there. If a second delivery reverts, the effect is read only after a bad simulation. */
@@ -66,7 +81,7 @@ async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
   input: AdmitInput,
-  reserve: Reserve,
+  { reserve, delivery }: { readonly reserve: Reserve; readonly delivery: PlannedDelivery },
 ): Promise<Ready | Stopped> {
   const { transfer } = input
   const choice = await chooseLane(deps, input, reserve)
@@ -77,11 +92,11 @@ async function prepareUnless(
   const { lane } = choice
   const endpoint = endpointOf(deps, transfer)
   const price = async () => {
-    const intent = await endpoint.intent(transfer)
+    const intent = await delivery.call()
     const pricing = { chain: chainOf(deps, transfer), fees: deps.fees }
     return [intent, await priceCall(pricing, { lane, owner: transferId(transfer), intent })] as const
   }
-  const isShown = endpoint.revertsOnceDelivered?.(transfer) ?? false
+  const { parties, earned, revertsOnceDelivered: isShown } = delivery
   const [delivered, [intent, priced]] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
@@ -92,9 +107,8 @@ async function prepareUnless(
     const { code, reason } = meaning
     return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
   }
-  const quarantine = quarantineOf(deps, transfer, input.retriedAt)
+  const quarantine = quarantineOf(deps, parties, input.retriedAt)
   if (quarantine) return quarantine
-  const earned = endpoint.earned?.(transfer)
   if (earned !== undefined && earned < priced.cost) {
     const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }

@@ -48,14 +48,19 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
         checkAmount(decoded)
       }, refusals),
     delivered: async (transfer, at) => isDelivered(chain, decode(transfer), at),
-    revertsOnceDelivered: () => true,
     async findDelivery(transfer) {
       const { message, route } = decode(transfer)
       return findDelivery(chain, completionLog(route.targetBridge, message))
     },
-    async intent(transfer) {
+    delivery(transfer) {
       const { message, route } = decode(transfer)
-      return completionIntent(route.targetBridge, message)
+      const { recipient, sourceNetworkId, sourceBridge } = message
+      const token = `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}`
+      return {
+        call: async () => completionIntent(route.targetBridge, message),
+        parties: { bridge: transfer.bridge, targetChain: transfer.targetChain, recipient: `0x${recipient.slice(26)}`, token },
+        revertsOnceDelivered: true,
+      }
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
@@ -65,10 +70,6 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
       const { message, route } = decode(transfer)
       const limits = route.inbound.last
       return explainRevert(revert, limits && { limits, amount: message.amount, now: secondsOf(chain) })
-    },
-    parties(transfer) {
-      const { recipient, sourceNetworkId, sourceBridge } = decode(transfer).message
-      return { recipient: `0x${recipient.slice(26)}`, token: `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}` }
     },
     hasEffect: (receipt, transfer) => hasCompletion(receipt, decode(transfer)),
     async reserve(transfer, relayer) {

@@ -1,12 +1,11 @@
 import { decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { currentHead } from '../../chains/heads.ts'
-import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
-import type { Endpoint } from '../port.ts'
+import type { Endpoint, PlannedDelivery } from '../port.ts'
 import { completions, createTokenBridgeReads, encodeBytesCall, isCompleted, selectorOf, type TokenBridgeReads } from './contracts.ts'
 import { createGuardianSets, createVerifier, refusals } from './verify.ts'
 import { contractOf, readMessage } from './message.ts'
@@ -39,23 +38,11 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       }, refusals),
     validate: (transfer) => toVerdict(() => check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
-    // A recipient contract (payload 3) may do anything at a second delivery.
-    revertsOnceDelivered: ({ message }) => readMessage(decodeBase64(message)).transfer.kind !== 3,
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
-    intent: createIntent({ ...options, tokenBridge }, reads),
+    delivery: createDelivery({ ...options, tokenBridge }, reads),
     calls: allCalls(tokenBridge, calls),
     proveCall: createProveCall(tokenBridge, calls, prove),
     explainRevert,
-    earned(transfer) {
-      const { kind, originToken, fee } = readMessage(decodeBase64(transfer.message)).transfer
-      const price = options.prices?.[originToken]
-      // A configured call has no fee and is delivered for free.
-      return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
-    },
-    parties(transfer) {
-      const { recipient, originToken } = readMessage(decodeBase64(transfer.message)).transfer
-      return { recipient: contractOf(recipient), token: originToken }
-    },
     hasEffect: ({ status, logs }, transfer) => status === 'success' && logs.some(isLogOf(redemptionLog(tokenBridge, transfer))),
   }
 }
@@ -67,19 +54,27 @@ export function redemptionLog(tokenBridge: string, { message, emitter, sequence 
   return { address: tokenBridge, topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)] }
 }
 
-/** Unwraps if the token is this chain's wrapped coin (Bridge.sol allows it only then). */
-function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOptions, { weth }: TokenBridgeReads) {
-  return async function intent(transfer: Transfer): Promise<Intent> {
-    const bytes = decodeBase64(transfer.message)
-    const { kind, recipient, originChain, originAddress } = readMessage(bytes).transfer
+function createDelivery({ wormholeChainId, tokenBridge, calls, prices }: EvmEndpointOptions, { weth }: TokenBridgeReads) {
+  return function delivery({ bridge, targetChain, message }: Transfer): PlannedDelivery {
+    const bytes = decodeBase64(message)
+    const { kind, recipient, originChain, originAddress, originToken, fee } = readMessage(bytes).transfer
     const contract = contractOf(recipient)
-    const call = kind === 3 ? calls?.[contract] : undefined
-    if (call !== undefined) {
-      return { to: contract, data: encodeBytesCall(selectorOf(call), bytes), value: '0' }
+    const price = prices?.[originToken]
+    return {
+      async call() {
+        const call = kind === 3 ? calls?.[contract] : undefined
+        if (call !== undefined) return { to: contract, data: encodeBytesCall(selectorOf(call), bytes), value: '0' }
+        // Unwraps if the token is this chain's wrapped coin (Bridge.sol allows it only then).
+        const native = originChain === wormholeChainId && originAddress === (await weth()).slice(2).padStart(64, '0')
+        const method = native ? 'completeTransferAndUnwrapETH(bytes)' : 'completeTransfer(bytes)'
+        return { to: tokenBridge, data: encodeBytesCall(selectorOf(method), bytes), value: '0' }
+      },
+      parties: { bridge, targetChain, recipient: contract, token: originToken },
+      // A configured call has no fee and is delivered for free.
+      earned: price === undefined || kind === 3 ? undefined : fee * BigInt(price),
+      // A recipient contract (payload 3) may do anything at a second delivery.
+      revertsOnceDelivered: kind !== 3,
     }
-    const native = originChain === wormholeChainId && originAddress === (await weth()).slice(2).padStart(64, '0')
-    const method = native ? 'completeTransferAndUnwrapETH(bytes)' : 'completeTransfer(bytes)'
-    return { to: tokenBridge, data: encodeBytesCall(selectorOf(method), bytes), value: '0' }
   }
 }
 

@@ -28,7 +28,7 @@ const maybe = optional(name)
 // Unknown fields are refused: a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** A token in the form of `Endpoint.parties`. A leading zero or too many digits would match nothing. */
+/** A token in the form of `Parties.token`. A leading zero or too many digits would match nothing. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
 /** 20 bytes, or the 32 of a message: 12 zero bytes first. */
 const recipient = pattern(

@@ -95,11 +95,10 @@ export function haltOf(
   )
 }
 
-/** The deny rule that covers a delivery, if any. `Endpoint.parties` of the target chain names the parties. */
+/** The deny rule that covers a delivery, if any. `Endpoint.delivery` names the parties. */
 export function denyRuleOf(
   settings: Settings,
-  targetChain: ChainName,
-  { recipient, token }: { readonly recipient: string; readonly token: string },
+  { targetChain, recipient, token }: { readonly targetChain: ChainName; readonly recipient: string; readonly token: string },
 ): DenyRule | undefined {
   const recipients = [recipient.toLowerCase(), `${targetChain}/${recipient.toLowerCase()}`]
   return settings.denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))

@@ -5,7 +5,7 @@ import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
 
@@ -34,8 +34,7 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
     release: async () => void seen.givenBack++,
   }
   const endpoint = fakeEndpoint({
-    intent: async () => intent,
-    parties: () => ({ token: '', recipient }),
+    delivery: fakeDelivery({ call: async () => intent, parties: { ...fakeParties, recipient } }),
     async delivered() {
       seen.looks++
       return now.delivered

@@ -8,7 +8,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { Losses } from '../../activities/checks/losses.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { bridgesWith, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
@@ -18,6 +18,7 @@ function candidate(sequence: number, maybeSent = false, trustedMs = 12_000): Bat
   return {
     intentId: `transfer-${sequence}/1`,
     transfer,
+    parties: { ...fakeParties, recipient: `0x${sequence}`, token: '' },
     priority: 3,
     source: 'source',
     maybeSent,
@@ -46,8 +47,6 @@ function setting(
     delivered: async ({ sequence }, at) => delivered(Number(sequence), at),
     release: ({ sequence }) => void left.push(Number(sequence)),
     explainRevert: () => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'a test' }),
-    intent: async () => ({ to: '0x', data: '0x', value: '0' }),
-    parties: ({ sequence }) => ({ token: '', recipient: `0x${sequence}` }),
   })
   const bridges = bridgesWith(endpoint)
   const checkSigning = () => (options.refused ? Promise.reject(options.refused) : Promise.resolve())
@@ -170,7 +169,7 @@ describe('The candidates of a batch', () => {
   ])('a batch and a quarantined recipient whose retry was ordered %s', async (_, after, calls, kind) => {
     const now = Date.now()
     const losses = new Losses(60_000, 10_000n)
-    losses.add({ chain: 'bsc', bridge: 'native-bridge', recipient: '0x2', token: '' }, { txHash: '0xff', paid: 1n, now })
+    losses.add({ ...fakeParties, recipient: '0x2', token: '' }, { txHash: '0xff', paid: 1n, now })
     const { flush, signed } = setting(() => false, { losses })
     const [first, second, third] = candidates
     const retried: BatchCandidate = { ...second!, retriedAt: now + after }

@@ -1,4 +1,4 @@
-import type { Bridges, Endpoint } from '../../bridges/port.ts'
+import type { Bridges, Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import { unused } from '../helpers/unused.ts'
 
 /** An endpoint on bsc of which a test gives what it uses. */
@@ -11,12 +11,18 @@ export function fakeEndpoint(own: Partial<Endpoint>): Endpoint {
     validate: unused('validate'),
     delivered: unused('delivered'),
     findDelivery: unused('findDelivery'),
-    intent: unused('intent'),
+    delivery: unused('delivery'),
     explainRevert: unused('explainRevert'),
-    parties: unused('parties'),
     hasEffect: unused('hasEffect'),
     ...own,
   }
+}
+
+export const fakeParties = { bridge: 'native-bridge', targetChain: 'bsc', recipient: '0x1', token: 'weth' } as const
+
+/** The same delivery of every transfer, of which a test gives what it uses. */
+export function fakeDelivery(own: Partial<PlannedDelivery>): Endpoint['delivery'] {
+  return () => ({ call: unused('call'), parties: fakeParties, revertsOnceDelivered: false, ...own })
 }
 
 /** The native bridge, with this endpoint on every chain. */

@@ -2,14 +2,13 @@ import { expect, test } from 'vitest'
 import { createPrepare } from '../../activities/transfer/admit.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 
 /** A call of 100,000 gas, at a base fee of 9 and a tip of 1: 1,000,000 wei, and so much for its data. */
 async function prepare(earned: bigint | undefined, dataFee = '0') {
   const lane = 'evm-1:0xa'
   const endpoint = fakeEndpoint({
-    intent: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }),
-    earned: () => earned,
+    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned }),
   })
   const chain = {
     name: 'bsc',

@@ -7,7 +7,7 @@ import { noSettings } from '../../domain/settings/settings.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 import { scriptedChain } from './scripted-chain.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
@@ -18,10 +18,10 @@ const input: BroadcastInput = {
 }
 
 /** `broadcast` in the SDK's own environment for activities, with an endpoint that answers when the test lets it. */
-function setting(heartbeatTimeoutMs: number, intent: () => Promise<never>) {
+function setting(heartbeatTimeoutMs: number, call: () => Promise<never>) {
   const broadcast = createBroadcast({
     agent: { lane } as Partial<LaneAgent> as LaneAgent,
-    bridges: bridgesWith(fakeEndpoint({ intent })),
+    bridges: bridgesWith(fakeEndpoint({ delivery: fakeDelivery({ call }) })),
     chain: scriptedChain(() => '0xaa'),
     settings: () => noSettings,
   })

@@ -5,7 +5,7 @@ import { Losses } from '../../activities/checks/losses.ts'
 const minute = 60_000
 const hour = 60 * minute
 const start = 1_700_000_000_000
-const parties = (recipient: string, token = 'weth', chain = 'bsc') => ({ chain, bridge: 'b', recipient, token })
+const parties = (recipient: string, token = 'weth', targetChain = 'bsc') => ({ targetChain, bridge: 'b', recipient, token })
 const losses = (tokenBudget = 10n ** 30n) => new Losses(minute, tokenBudget)
 let made = 0
 const loss = (now: number, paid = 1n) => ({ txHash: `0x${made++}`, paid, now })

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { describe, expect, test } from 'vitest'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
-import type { Endpoint } from '../../bridges/port.ts'
+import type { Endpoint, Parties } from '../../bridges/port.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
@@ -11,8 +11,9 @@ import { createMetrics } from '../../observability/metrics.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 import { scriptedChain } from './scripted-chain.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 
@@ -26,16 +27,20 @@ const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 function setting({
   status = 'reverted',
   batched = [],
+  partiesOf = ({ sequence }) => ({ recipient: Number(sequence) < 10 ? 'eve' : 'bob', token: 'weth' }),
   ...own
-}: Partial<Endpoint> & { status?: 'reverted' | 'success'; batched?: readonly number[] } = {}) {
+}: Partial<Endpoint> & {
+  status?: 'reverted' | 'success'
+  batched?: readonly number[]
+  partiesOf?: (transfer: Transfer) => Pick<Parties, 'recipient' | 'token'>
+} = {}) {
   const signed: number[] = []
   const metrics = createMetrics()
   const { logger, lines } = recordingLogger()
   const endpoint = fakeEndpoint({
-    intent: async () => call,
+    delivery: (transfer) => fakeDelivery({ call: async () => call, parties: { ...fakeParties, ...partiesOf(transfer) } })(transfer),
     delivered: async () => false,
     hasEffect: () => false,
-    parties: ({ sequence }) => ({ recipient: Number(sequence) < 10 ? 'eve' : 'bob', token: 'weth' }),
     ...own,
   })
   const chain = { ...scriptedChain(() => '0xaa'), msToFinality: () => 900_000 }
@@ -137,7 +142,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
   })
 
   test('losses quarantine their token once they exceed the budget, which is logged once', async () => {
-    const { broadcast, metrics, prepare, lines } = setting({ parties: ({ sequence }) => ({ recipient: sequence, token: 'weth' }) })
+    const { broadcast, metrics, prepare, lines } = setting({ partiesOf: ({ sequence }) => ({ recipient: sequence, token: 'weth' }) })
     for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(await prepare(100)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', reason: expect.stringContaining('weth') })
     expect(await metrics()).toContain('portage_quarantines_total{chain="bsc",kind="token"} 1')

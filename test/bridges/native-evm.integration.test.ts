@@ -33,7 +33,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     BigInt(await network.target.chain.call(network.target.token, tokenAbi.encodeFunctionData('balanceOf', [owner]), 'latest'))
   const one = async (amount: bigint): Promise<Transfer> => (await network.transfers(amount))[0]!
   const meaning = async (transfer: Transfer, from = network.relayer.address) => {
-    const simulation = await network.target.chain.simulate(await network.endpoint.intent(transfer), from)
+    const simulation = await network.target.chain.simulate(await network.endpoint.delivery(transfer).call(), from)
     return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
   /** Asks, and sets nothing aside. */
@@ -52,9 +52,9 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
 
   test('delivers to the recipient, and names recipient and token', async () => {
     const transfer = await one(700n)
-    const { recipient, token } = network.endpoint.parties(transfer)
+    const { recipient, token } = network.endpoint.delivery(transfer).parties
     expect(token).toBe(`1337/${network.source.bridge.slice(2).padStart(64, '0')}`)
-    const intent = await network.endpoint.intent(transfer)
+    const intent = await network.endpoint.delivery(transfer).call()
     expect(network.endpoint.calls).toEqual({
       [network.target.bridge]: [intent.data.slice(0, 10), expect.stringMatching(/^0x[0-9a-f]{8}$/)],
     })
@@ -68,8 +68,8 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     await network.source.finalise()
     const transfer = toTransfer(network.route, started!)
     expect(await network.endpoint.validate(transfer)).toMatchObject({ kind: 'valid' })
-    expect(network.endpoint.hasEffect(await network.deliver(await network.endpoint.intent(transfer)), transfer)).toBe(true)
-    expect([network.endpoint.parties(transfer).recipient, await balance(`0x${to.slice(26)}`)]).toEqual([`0x${to.slice(26)}`, 9n])
+    expect(network.endpoint.hasEffect(await network.deliver(await network.endpoint.delivery(transfer).call()), transfer)).toBe(true)
+    expect([network.endpoint.delivery(transfer).parties.recipient, await balance(`0x${to.slice(26)}`)]).toEqual([`0x${to.slice(26)}`, 9n])
   })
 
   describe('verifies by the table of the source', () => {
@@ -142,7 +142,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
 
   test('takes no log for a completion that contradicts itself, or cannot be read', async () => {
     const transfer = await one(12n)
-    const receipt = await network.deliver(await network.endpoint.intent(transfer))
+    const receipt = await network.deliver(await network.endpoint.delivery(transfer).call())
     expect(network.endpoint.hasEffect(receipt, transfer)).toBe(true)
     const forged = (data: (before: string) => string) => ({
       ...receipt,
@@ -174,7 +174,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   test('waits for a new day when the budget is spent, and says when that is', async () => {
     await nextDay()
     const [big, small, rest] = await network.transfers(cap - 10n, 10n, 9n)
-    await network.deliver(await network.endpoint.intent(big!))
+    await network.deliver(await network.endpoint.delivery(big!).call())
     const { day, used } = await createInboundLimits(network.target.chain, network.target.bridge).read(network.relayer.address)
     expect([day, used]).toEqual([Math.floor(secondsOf(network.target.chain) / daySeconds), cap - 10n])
     expect(await gate(small!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', opensAt: (day + 1) * daySeconds })
@@ -197,7 +197,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect([await ask(first!), await ask(second!)]).toEqual([{ kind: 'open' }, { kind: 'open' }])
     expect(await ask(third!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('on its way') })
     expect(calls()).toBe(before)
-    await network.deliver(await network.endpoint.intent(first!))
+    await network.deliver(await network.endpoint.delivery(first!).call())
     network.endpoint.release(second!)
     // A block later it counts once.
     await network.target.mine()
@@ -234,7 +234,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const spent: bigint[] = []
     for (let left = pool; left >= cap - 1n; left -= cap - 1n) spent.push(cap - 1n)
     for (const each of await network.transfers(...spent)) {
-      await network.deliver(await network.endpoint.intent(each))
+      await network.deliver(await network.endpoint.delivery(each).call())
       await nextDay()
     }
     expect([await gate(transfer), await meaning(transfer)]).toMatchObject([{ kind: 'open' }, { kind: 'wait', code: 'BRIDGE_POOL_EMPTY' }])

@@ -38,7 +38,7 @@ describe('the token bridge on a real chain', () => {
     test('mints a token of another chain, and pays the fee to the deliverer', async () => {
       const to = freshAddress()
       const { transfer, endpoint } = decode(network.message({ to: toUniversal(to), amount: 500n, fee: 20n }))
-      const intent = await endpoint.intent(transfer)
+      const intent = await endpoint.delivery(transfer).call()
       expect([intent.to, intent.data.slice(0, 10), intent.value]).toEqual([network.ethereum.tokenBridge, selector('completeTransfer'), '0'])
       const before = await balance(network.ethereum.wrappedToken, network.signer.address)
       expect(endpoint.hasEffect(await network.deliver(intent), transfer)).toBe(true)
@@ -50,7 +50,7 @@ describe('the token bridge on a real chain', () => {
       const { weth, token, tokenBridge, wrappedWeth } = network.ethereum
       const to = freshAddress()
       const home = decode(network.message({ to: toUniversal(to), token: toUniversal(weth), tokenChain: 2, amount: 700n }))
-      const intent = await home.endpoint.intent(home.transfer)
+      const intent = await home.endpoint.delivery(home.transfer).call()
       expect([intent.to, intent.data.slice(0, 10)]).toEqual([tokenBridge, selector('completeTransferAndUnwrapETH')])
       expect(home.endpoint.hasEffect(await network.deliver(intent), home.transfer)).toBe(true)
       expect(await coin(to)).toBe(700n * 10n ** 10n)
@@ -64,14 +64,14 @@ describe('the token bridge on a real chain', () => {
       ]
       for (const fields of others) {
         const { transfer, endpoint } = decode(network.message(fields))
-        expect((await endpoint.intent(transfer)).data.slice(0, 10)).toBe(selector('completeTransfer'))
+        expect((await endpoint.delivery(transfer).call()).data.slice(0, 10)).toBe(selector('completeTransfer'))
       }
     })
 
     test('delivers the highest sequence that there is', async () => {
       const { transfer, endpoint } = decode(network.message({}, { sequence: 2n ** 64n - 1n }))
       expect(transfer.sequence).toBe('18446744073709551615')
-      const receipt = await network.deliver(await endpoint.intent(transfer))
+      const receipt = await network.deliver(await endpoint.delivery(transfer).call())
       expect([endpoint.hasEffect(receipt, transfer), await endpoint.delivered(transfer, 'latest')]).toEqual([true, true])
       expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
     })
@@ -86,7 +86,7 @@ describe('the token bridge on a real chain', () => {
 
       const { transfer, endpoint } = decode(network.message(payload), settings)
       expect(await endpoint.validate(transfer)).toEqual({ kind: 'valid' })
-      const intent = await endpoint.intent(transfer)
+      const intent = await endpoint.delivery(transfer).call()
       expect([intent.to, intent.data.slice(0, 10)]).toEqual([contract, selector('completeTransferWithPayload')])
       expect(endpoint.hasEffect(await network.deliver(intent), transfer)).toBe(true)
       expect(await balance(network.ethereum.wrappedToken, contract)).toBe(10n ** 18n)
@@ -155,7 +155,7 @@ describe('the token bridge on a real chain', () => {
   describe('reverts of the Wormhole adapter', () => {
     const meaning = async (message: { bytes: Uint8Array }) => {
       const { transfer, endpoint } = decode(message)
-      const simulation = await network.chain.simulate(await endpoint.intent(transfer), network.signer.address)
+      const simulation = await network.chain.simulate(await endpoint.delivery(transfer).call(), network.signer.address)
       return simulation.ok ? 'no revert' : endpoint.explainRevert(simulation.revert)
     }
 
@@ -187,7 +187,7 @@ describe('the token bridge on a real chain', () => {
       const transfer = bridge.decode(network.message().bytes)
       await endpoint.verify(Buffer.from(transfer.message, 'base64'))
       await endpoint.validate(transfer)
-      await endpoint.intent(transfer)
+      await endpoint.delivery(transfer).call()
     }
     const calls = () => callsOf(network.chain, 'eth_call')
     await pass()
@@ -198,7 +198,7 @@ describe('the token bridge on a real chain', () => {
 
   test('looks for a delivery in bounded ranges, newest first, and not for ever', async () => {
     const { transfer, endpoint } = decode(network.message())
-    const receipt = await network.deliver(await endpoint.intent(transfer))
+    const receipt = await network.deliver(await endpoint.delivery(transfer).call())
     const reads = async () => {
       let asked = 0
       // Data that headers prove needs no call to a node.
@@ -250,7 +250,7 @@ describe('the token bridge on a real chain', () => {
     await network.mine(2)
     expect(await validate(old)).toMatchObject({ kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED' })
     const { transfer, endpoint } = decode(old)
-    const simulation = await network.chain.simulate(await endpoint.intent(transfer), network.signer.address)
+    const simulation = await network.chain.simulate(await endpoint.delivery(transfer).call(), network.signer.address)
     expect(simulation.ok || endpoint.explainRevert(simulation.revert)).toMatchObject({ kind: 'permanent', code: 'GUARDIAN_SET_EXPIRED' })
     expect(await validate(bySecond(90_001n))).toMatchObject({ kind: 'valid' })
   })

@@ -99,20 +99,20 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
 
     test('names one call per transfer, without value by itself', async () => {
       const transfer = next()
-      const intent = await endpoint.intent(transfer)
+      const intent = await endpoint.delivery(transfer).call()
       expect(intent.to).toMatch(/^0x[0-9a-f]{40}$/)
       expect(intent.data).toMatch(/^0x([0-9a-f]{2})+$/)
       expect(intent.value).toMatch(/^[0-9]+$/)
-      expect(await endpoint.intent(transfer)).toEqual(intent)
+      expect(await endpoint.delivery(transfer).call()).toEqual(intent)
     })
 
     test('proves the calls that deliver, and no other: a key signs what this proves', async () => {
-      const intent = await endpoint.intent(next())
+      const intent = await endpoint.delivery(next()).call()
       await endpoint.proveCall(intent)
       await endpoint.proveCall({ ...intent, to: intent.to.toUpperCase().replace('0X', '0x') })
       const forged = harness
         .forgeries()
-        .map(async ({ what, bytes }) => ({ what, call: await endpoint.intent(harness.bridge.decode(bytes)) }))
+        .map(async ({ what, bytes }) => ({ what, call: await endpoint.delivery(harness.bridge.decode(bytes)).call() }))
       const selector = intent.data.slice(0, 10)
       const calls = [
         ...(await Promise.all(forged)),
@@ -141,7 +141,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
 
     test('shows a delivery as the chain does: latest, then final, with its deliverer, and refuses a second one', async () => {
       const [transfer, other] = [next(), next()]
-      const intent = await endpoint.intent(transfer)
+      const intent = await endpoint.delivery(transfer).call()
       expect(await harness.chain.simulate(intent, harness.sender)).toMatchObject({ ok: true })
       expect([await endpoint.delivered(transfer, 'latest'), await endpoint.delivered(transfer, 'finalized')]).toEqual([false, false])
       expect(await endpoint.findDelivery(transfer)).toBeUndefined()

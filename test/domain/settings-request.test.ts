@@ -66,7 +66,7 @@ describe('a change of the settings', () => {
     const orders = request({ kind: 'deny', what: 'recipient', value })
     assertSettingsOrders(orders)
     const settings = applySettingsOrders(noSettings, orders, 0)
-    expect(denyRuleOf(settings, 'bsc', { recipient: address, token: '' })).toBeDefined()
+    expect(denyRuleOf(settings, { targetChain: 'bsc', recipient: address, token: '' })).toBeDefined()
     const allowed = applySettingsOrders(settings, request({ kind: 'allow', what: 'recipient', value }), 0)
     expect(allowed.denied).toEqual([])
   })
@@ -75,7 +75,7 @@ describe('a change of the settings', () => {
     const orders = request({ kind: 'deny', what: 'token', value: `11155111/0x${'c3'.repeat(20).padStart(64, '0')}` })
     assertSettingsOrders(orders)
     const token = `11155111/${'c3'.repeat(20).padStart(64, '0')}`
-    expect(denyRuleOf(applySettingsOrders(noSettings, orders, 0), 'bsc', { recipient: address, token })).toBeDefined()
+    expect(denyRuleOf(applySettingsOrders(noSettings, orders, 0), { targetChain: 'bsc', recipient: address, token })).toBeDefined()
   })
 
   test.each([

@@ -177,7 +177,7 @@ describe('a halt', () => {
 })
 
 describe('a deny rule', () => {
-  const parties = { recipient: address, token }
+  const parties = { targetChain: 'bsc', recipient: address, token }
   test.each([
     ['recipient', address, true],
     ['recipient', `bsc/${address}`, true],
@@ -187,6 +187,6 @@ describe('a deny rule', () => {
     ['token', token.replace('2/', '2/0x'), true],
     ['token', token.replace('2/', '4/'), false],
   ] as const)('a deny rule of the %s %s applies: %s', (what, value, holds) => {
-    expect(denyRuleOf(after(noSettings, { kind: 'deny', what, value }), 'bsc', parties) !== undefined).toBe(holds)
+    expect(denyRuleOf(after(noSettings, { kind: 'deny', what, value }), parties) !== undefined).toBe(holds)
   })
 })

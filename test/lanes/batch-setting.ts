@@ -40,7 +40,7 @@ export interface BatchSetting {
   stop(): Promise<void>
 }
 
-export function candidateOf(transfer: Transfer): Omit<BatchCandidate, 'intent'> {
+export function candidateOf(transfer: Transfer): Omit<BatchCandidate, 'intent' | 'parties'> {
   const first = { kind: 'call', gasLimit: '1000000', maxFee: '10000000000', tip: '1000000000' } as const
   return { intentId: `${transferId(transfer)}/1`, transfer, first, priority: 3, source: 'source', trustedMs: 12_000 }
 }
@@ -67,15 +67,18 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       const steps = { bridges, chain, settings, fees: () => ({}) }
       const routing = createBatchRouting({ ...steps, agent, batches, fullBatchMs: 1_000 })
       const enqueue = (transfer: Transfer, intent: Intent) =>
-        routing.enqueue({ ...candidateOf(transfer), intent }, { timeoutMs: 60_000, signal: new AbortController().signal })
+        routing.enqueue(
+          { ...candidateOf(transfer), parties: endpoint.delivery(transfer).parties, intent },
+          { timeoutMs: 60_000, signal: new AbortController().signal },
+        )
       const started: LaneProcess = {
         agent,
         batches,
         routing,
         endpoint,
         async enqueueAll(transfers) {
-          const anyIntent = await endpoint.intent(any)
-          const intents = await Promise.all(transfers.map((transfer) => endpoint.intent(transfer)))
+          const anyIntent = await endpoint.delivery(any).call()
+          const intents = await Promise.all(transfers.map((transfer) => endpoint.delivery(transfer).call()))
           for (let index = 0; index < 2; index++) {
             const { kind } = await enqueue(any, anyIntent)
             if (kind !== 'alone') throw new Error(`The period is not new: ${kind}`)

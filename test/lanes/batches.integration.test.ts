@@ -113,7 +113,7 @@ describe('Batches of a lane', () => {
 
   test('leave out a transfer that another relayer has delivered, and one that was withdrawn', async () => {
     const transfers = await setting.network.transfers(...amounts(5))
-    await setting.network.deliver(await one.endpoint.intent(transfers[0]!), undefined, outsider)
+    await setting.network.deliver(await one.endpoint.delivery(transfers[0]!).call(), undefined, outsider)
     expect(await withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[1]!).intentId, how: 'cancel' })).toEqual({
       kind: 'free',
     })
@@ -196,7 +196,7 @@ describe('Batches of a lane', () => {
     const [transfer, other] = (await setting.network.transfers(1n, 2n)) as [Transfer, Transfer]
     expect(await confirmEnd(other)).toEqual({ kind: 'free' })
     const round = `${transferId(transfer)}/3`
-    const request = { ...laneCall(round, await one.endpoint.intent(transfer)), priority: 3, source: 'source' }
+    const request = { ...laneCall(round, await one.endpoint.delivery(transfer).call()), priority: 3, source: 'source' }
     const first = { kind: 'call', gasLimit: '300000', maxFee: '5000000000', tip: '1000000000' } as const
     const acquired = await one.agent.acquire({ ...request, first }, waitLimit)
     if (acquired.kind !== 'acquired') throw new Error(acquired.detail)
@@ -273,7 +273,7 @@ describe('Batches of a lane', () => {
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [ours] = await inPool()
     await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
-    await setting.network.deliver(await one.endpoint.intent(transfers[2]!), undefined, outsider)
+    await setting.network.deliver(await one.endpoint.delivery(transfers[2]!).call(), undefined, outsider)
     // Stuck, it is sent again, and reverts.
     const included = async () => {
       await setting.network.target.mine()

@@ -17,7 +17,7 @@ test('the fee of a delivered transfer counts at its configured price, and errors
     },
     4: () => 10n ** 15n,
   }
-  const endpoint = () => ({ earned: ({ sequence }: { sequence: string }) => worth[sequence]?.() })
+  const endpoint = () => ({ delivery: ({ sequence }: { sequence: string }) => ({ earned: worth[sequence]?.() }) })
   const bridges = new Map([['wormhole-token-bridge', { endpoint } as unknown as Bridge]]) satisfies Bridges
   const { delivered } = withEarnings(times, bridges, metrics)
   for (const sequence of ['1', '2', '3', '4']) delivered({ ...transfer, sequence }, undefined)

@@ -206,7 +206,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
         },
         id: (transfer) => transferId(transferOf(transfer)),
         async complete(...transfers) {
-          for (const transfer of transfers) await network.deliver(await endpoint.intent(transferOf(transfer)))
+          for (const transfer of transfers) await network.deliver(await endpoint.delivery(transferOf(transfer)).call())
           await network.target.finalise()
         },
         metrics(agent) {
