@@ -78,12 +78,7 @@ export function goesAlone({ losses }: Pick<Deps, 'losses'>, parties: Parties): b
  * Counts a reverted call if most nodes deny the effect and the gate is open: a pause is nobody's fault. Ignores revert
  * texts: strangers write them. Never throws.
  */
-export async function recordLoss(
-  deps: Pick<Deps, 'bridges' | 'losses'>,
-  transfer: Transfer,
-  receipt: Receipt,
-  shared: boolean,
-): Promise<void> {
+export async function recordLoss(deps: Deps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return
   try {
     const endpoint = endpointOf(deps, transfer)
