@@ -1,5 +1,5 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import type { FeeRule } from '../domain/fees/fees.ts'
+import type { FeeDefaults, FeeRule } from '../domain/fees/fees.ts'
 import { laneId, type LaneId } from '../domain/lane/lane.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'
@@ -73,6 +73,16 @@ export function configRules(config: Config): FeeRule[] {
     }
   }
   return rules
+}
+
+/** On Arbitrum gas includes the data fee, at a hundredth of Ethereum's price per gas. */
+const arbitrumGasFactor = 10
+
+export function feeDefaults(config: Config): FeeDefaults {
+  const factors = Object.entries(config.chains).map(
+    ([name, { feeModel }]) => [name, feeModel === 'arbitrum' ? arbitrumGasFactor : 1] as const,
+  )
+  return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors: new Map(factors) }
 }
 
 /** Variables for URLs of nodes added at runtime. Only those of the config, since their values go to that host. */

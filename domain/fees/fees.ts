@@ -227,6 +227,25 @@ export interface FeeSubject {
 
 export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
 
+/** Limits of the config. */
+export interface FeeDefaults {
+  readonly rules: readonly FeeRule[]
+  /** Most gas of one delivery, multiplied by the chain's factor. Absent factor: 1. */
+  readonly maxGas: number
+  readonly gasFactors: ReadonlyMap<ChainName, number>
+}
+
+/** Gas is always limited: a stranger's token may burn any amount. Rules of the settings win over equal ones. */
+export function createFeePolicyResolver(
+  { rules, maxGas, gasFactors }: FeeDefaults,
+  settings: () => { readonly fees: readonly FeeRule[] },
+): FeePolicyResolver {
+  return (about) => {
+    const gasLimit = String(maxGas * (gasFactors.get(about.chain) ?? 1) * (about.deliveries ?? 1))
+    return { gasLimit, ...resolveFees([...rules, ...settings().fees], about) }
+  }
+}
+
 /** Takes each field from the most specific scope that sets it. Of equal scopes the later rule wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {

@@ -38,13 +38,12 @@ const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 /** Submits the messages of a guardian spy. The spy does not repeat missed messages: streams find those gaps. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
-  const { bridge, address, submitter, logger, listener } = settings
+  const { bridge, address, logger, listener } = settings
   const counts = createCounts(settings)
   let failure: string | undefined
 
   const submissions = new Submissions({
     ...settings,
-    submit: (message, seenAt) => submitter.submit(bridge, message, { repeats: 'skip', seenAt }),
     onOutcome(outcome, message) {
       listener?.received(message, outcome)
       counts.outcome(outcome)

@@ -1,7 +1,8 @@
 import { backoffMs } from '../../domain/backoff.ts'
 import { type ErrorCode, type RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { within } from '../../runtime/wait.ts'
-import type { SubmitResult } from './submitter.ts'
+import type { BridgeName } from '../../domain/transfer/transfer.ts'
+import type { Submitter, SubmitResult } from './submitter.ts'
 
 /** refused: never a transfer, or its guardian set was unknown for a day. A retriable failure is not an outcome. */
 export type Outcome =
@@ -9,8 +10,8 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly error: RelayerError }
 
 export interface SubmissionsOptions {
-  /** `since`: when the message was received, ms since the epoch. */
-  readonly submit: (message: Uint8Array, since: number) => Promise<SubmitResult>
+  readonly bridge: BridgeName
+  readonly submitter: Submitter
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
   /** Called when an attempt failed and another one follows. */
   readonly onDelay?: (error: RelayerError, message: Uint8Array) => void
@@ -38,6 +39,7 @@ export interface Retry {
 
 interface Entry {
   readonly message: Uint8Array
+  /** When the message was received, ms since the epoch. */
   readonly since: number
   tries: number
   isOver?: true
@@ -115,9 +117,9 @@ export class Submissions {
 
   async #attempt(entry: Entry): Promise<void> {
     if (entry.isOver) return
-    const { submit, retry } = this.#options
+    const { bridge, submitter, retry } = this.#options
     try {
-      const { id, status } = await submit(entry.message, entry.since)
+      const { id, status } = await submitter.submit(bridge, entry.message, { repeats: 'skip', seenAt: entry.since })
       this.#reportTrouble(undefined)
       this.#end(entry, { kind: status, id })
     } catch (thrown) {

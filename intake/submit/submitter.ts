@@ -4,6 +4,7 @@ import type { Order } from '../../domain/order.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepTimes } from '../../observability/step-times.ts'
+import { inTrace } from '../../observability/tracing.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { checkedOrder } from '../../temporal/client/calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
@@ -95,36 +96,39 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     return { status, ...(isAdopted && { adopted: true as const }) }
   }
 
+  async function submitMessage(name: BridgeName, message: Uint8Array, options: SubmitOptions): Promise<SubmitResult> {
+    const bridge = bridges.get(name)
+    if (!bridge)
+      throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
+    const transfer = bridge.decode(message)
+    const id = transferId(transfer)
+    const signers = bridge.signedBy?.(message)
+    // Copies signed by the same guardian set are worth the same.
+    const copy = { signers, key: `${id}/${signers ?? ''}` }
+    const isRepeated = options.repeats === 'skip'
+    if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
+    const refusal = isRepeated ? refusals.get(id) : undefined
+    if (refusal) throw refusal
+    const endpoint = bridge.endpoint(transfer.targetChain)
+    const invalid = refusalOf(await endpoint.verify(message))
+    if (invalid) throw invalid
+    await demandAccepted(id, endpoint, transfer)
+    const input = inputOf(transfer, options, defaults)
+    const started = await within(client, startTimeoutMs, () => startOrOffer(bridge, id, input, options, copy))
+    if (started.status === 'started') stepTimes?.reached('started', transfer, input.seenAt)
+    submitted.set(copy.key, true)
+    const halt = settings && haltOf(settings(), transfer)
+    return { id, ...started, ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
+  }
+
   return {
     /**
      * Throws RelayerError. Not retriable, never delivered: MESSAGE_*, VAA_*, PAYLOAD_*, EMITTER_UNKNOWN,
      * GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID (unknown bridge). Retriable, nothing started:
      * GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
      */
-    async submit(name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> {
-      const bridge = bridges.get(name)
-      if (!bridge)
-        throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
-      const transfer = bridge.decode(message)
-      const id = transferId(transfer)
-      const signers = bridge.signedBy?.(message)
-      // Copies signed by the same guardian set are worth the same.
-      const copy = { signers, key: `${id}/${signers ?? ''}` }
-      const isRepeated = options.repeats === 'skip'
-      if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
-      const refusal = isRepeated ? refusals.get(id) : undefined
-      if (refusal) throw refusal
-      const endpoint = bridge.endpoint(transfer.targetChain)
-      const invalid = refusalOf(await endpoint.verify(message))
-      if (invalid) throw invalid
-      await demandAccepted(id, endpoint, transfer)
-      const input = inputOf(transfer, options, defaults)
-      const started = await within(client, startTimeoutMs, () => startOrOffer(bridge, id, input, options, copy))
-      if (started.status === 'started') stepTimes?.reached('started', transfer, input.seenAt)
-      submitted.set(copy.key, true)
-      const halt = settings && haltOf(settings(), transfer)
-      return { id, ...started, ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
-    },
+    submit: (name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> =>
+      inTrace('submit', { 'portage.bridge': name }, () => submitMessage(name, message, options)),
   }
 }
 

@@ -22,17 +22,19 @@ function network(
   let answer: (name: string) => Promise<SubmitResult> = async (id) => ({ id, status: 'started' })
   let atOnce = 0
   let mostAtOnce = 0
+  async function submit(_bridge: string, message: Uint8Array) {
+    const name = String(message[0])
+    tried.push(name)
+    mostAtOnce = Math.max(mostAtOnce, ++atOnce)
+    try {
+      return await answer(name)
+    } finally {
+      atOnce--
+    }
+  }
   const submissions = new Submissions({
-    async submit(message) {
-      const name = String(message[0])
-      tried.push(name)
-      mostAtOnce = Math.max(mostAtOnce, ++atOnce)
-      try {
-        return await answer(name)
-      } finally {
-        atOnce--
-      }
-    },
+    bridge: 'a bridge',
+    submitter: { submit },
     onOutcome: (outcome) => outcomes.push(outcome),
     onFull: (full) => fullness.push(full),
     onTrouble: (error) => troubles.push(error?.code),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { feeDefaults } from '../../config/chains.ts'
 import { type ChainConfig, type Config, configSchema } from '../../config/schema/schema.ts'
+import { createFeePolicyResolver } from '../../domain/fees/fees.ts'
 import { type Settings, noSettings } from '../../domain/settings/settings.ts'
-import { createFeePolicyResolver } from '../../workers/roles/context.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
 const lane = `0x${'cd'.repeat(20)}`
@@ -21,7 +22,7 @@ const config: Config = configSchema.parse({ chains: { alpha: chain }, fees: { ga
 
 test('the limits of a config at each level, and the changes of operators on top of them', () => {
   let settings: Settings = noSettings
-  const resolve = createFeePolicyResolver(config, () => settings)
+  const resolve = createFeePolicyResolver(feeDefaults(config), () => settings)
   const about = { chain: 'alpha', contract, selector: '0x12345678', lane: `evm-5:${lane}`, transfer: 't' }
   expect(resolve({ chain: 'beta' })).toEqual({ gasFactor: 1.5, maxFeePerGas: '1', gasLimit: '3000000' })
   expect(resolve({ chain: 'alpha' })).toMatchObject({ maxFeePerGas: '2' })
@@ -46,7 +47,8 @@ test('the limits of a config at each level, and the changes of operators on top 
 
 test('gas is limited by default: per delivery, and ten times that if gas includes the data fee', () => {
   const chains = { alpha: chain, arbitrum: { ...chain, networkId: 6, wormholeChainId: 23, feeModel: 'arbitrum' } }
-  const resolve = createFeePolicyResolver(configSchema.parse({ chains, transfers: { maxGas: 200_000 }, bridges: {} }), () => noSettings)
+  const limited = configSchema.parse({ chains, transfers: { maxGas: 200_000 }, bridges: {} })
+  const resolve = createFeePolicyResolver(feeDefaults(limited), () => noSettings)
   const gasOf = (name: string, deliveries?: number) => resolve({ chain: name, deliveries }).gasLimit
   expect([gasOf('alpha'), gasOf('alpha', 20), gasOf('arbitrum')]).toEqual(['200000', '4000000', '2000000'])
   for (const maxGas of [99_999, 100_000_001, 0.5])

@@ -1,7 +1,7 @@
 import { signedApis } from '../../bridges/registry.ts'
-import { configRules, namesOf } from '../../config/chains.ts'
+import { feeDefaults, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { type FeePolicyResolver, resolveFees } from '../../domain/fees/fees.ts'
+import { createFeePolicyResolver, type FeePolicyResolver } from '../../domain/fees/fees.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { createLossReports, Losses } from '../../activities/checks/losses.ts'
@@ -12,7 +12,6 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { redactText } from '../../observability/redact.ts'
 import { createStepTimes, type StepTimes } from '../../observability/step-times.ts'
-import { inTrace } from '../../observability/tracing.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import type { Bridges } from '../../bridges/port.ts'
@@ -42,16 +41,13 @@ export function createContext(parts: ProcessParts): ProcessContext {
   const { priority, deadlineMinutes, quarantineSeconds, maxLossPerTokenPerHourWei } = config.transfers
   const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
   const stepTimes = withEarnings(createStepTimes(metrics), network.bridges, metrics)
-  const { submit } = createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes })
   return {
     ...parts,
     stepTimes,
     vaaLookup: vaaLookups(config),
-    submitter: {
-      submit: (name, message, options) => inTrace('submit', { 'portage.bridge': name }, () => submit(name, message, options)),
-    },
+    submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
     haltRoute: createRouteHalts(parts),
-    fees: createFeePolicyResolver(config, settings),
+    fees: createFeePolicyResolver(feeDefaults(config), settings),
     losses: new Losses(quarantineSeconds * 1_000, BigInt(maxLossPerTokenPerHourWei), createLossReports(parts)),
   }
 }
@@ -62,20 +58,6 @@ function vaaLookups(config: Config): ProcessContext['vaaLookup'] {
     const lookup = lookups.get(bridge) ?? createVaaLookup(signedApis(config).get(bridge) ?? { guardianApis: [], wormholescanApis: [] })
     lookups.set(bridge, lookup)
     return lookup
-  }
-}
-
-/** On Arbitrum gas includes the data fee, at a hundredth of Ethereum's price per gas. */
-const arbitrumGasFactor = 10
-
-/** Resolves fee limits from config and settings. Gas is always limited: a stranger's token may burn any amount. */
-export function createFeePolicyResolver(config: Config, settings: () => Settings): FeePolicyResolver {
-  const rules = configRules(config)
-  const { maxGas } = config.transfers
-  return (about) => {
-    const factor = config.chains[about.chain]?.feeModel === 'arbitrum' ? arbitrumGasFactor : 1
-    const gasLimit = String(maxGas * factor * (about.deliveries ?? 1))
-    return { gasLimit, ...resolveFees([...rules, ...settings().fees], about) }
   }
 }
 
