@@ -176,7 +176,7 @@ export interface Chain {
   /** A revert needs more than half of the nodes. The gas limit is the estimate times `gasFactor` (default 1). */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** Estimated fee for a call's data in addition to gas (L2s), wei, decimal; '0' on other chains. */
-  dataFee(call: Intent): Promise<string>
+  readonly dataFee: (call: Intent) => Promise<string>
   /** Gas limit of the account's empty transfer to itself, decimal. */
   noopGas(address: string): Promise<string>
   /** False where a higher fee replaces nothing (Arbitrum): stuck transactions are only resent. */

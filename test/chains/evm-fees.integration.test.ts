@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
-import type { Intent } from '../../domain/lane/lane.ts'
 import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { devnetSigner, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
@@ -72,8 +71,8 @@ describe('The fees of a chain', () => {
     const key = await devnetSigner(10)
     const noop = { ...payment(key, 0), to: key.address, value: '0' }
     const wei = BigInt(await chain.dataFee({ to: key.address, data: '0x', value: '0' }))
-    const dataFee = (call: Intent) => chain.dataFee(call)
-    const within = (most: bigint) => withPolicy(key, testPolicy({ dataFee, limits: { maxDataFeePerTransactionWei: String(most) } }))
+    const within = (most: bigint) =>
+      withPolicy(key, testPolicy({ dataFee: chain.dataFee, limits: { maxDataFeePerTransactionWei: String(most) } }))
     await expect(within(wei - 1n).sign(noop)).rejects.toMatchObject({
       code: 'SIGNING_REFUSED',
       facts: { limit: 'maxDataFeePerTransactionWei' },

@@ -150,7 +150,7 @@ describe('one node of three lies, and is asked first', () => {
     const { chain, first, behind } = await connectBehind(3, { feeModel: 'op-stack' })
     await setOracle()
     const key = await devnetSigner(7)
-    const signer = withPolicy(key, testPolicy({ dataFee: (call) => chain.dataFee(call) }))
+    const signer = withPolicy(key, testPolicy({ dataFee: chain.dataFee }))
     const noop = { networkId: chain.networkId, nonce: 0, to: key.address, data: '0x', value: '0', gasLimit: '21000', maxFee: '1', tip: '1' }
     const lie = (node: RpcProxy) => {
       node.refuse = (method) => (method === 'eth_call' ? error : undefined)

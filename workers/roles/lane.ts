@@ -8,7 +8,7 @@ import { makeDataFolder } from '../../config/data-folder.ts'
 import type { ChainConfig, Config, LaneSettings, SignerConfig } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Chain } from '../../chains/port.ts'
-import type { Intent, LaneConfig, LaneId } from '../../domain/lane/lane.ts'
+import type { LaneConfig, LaneId } from '../../domain/lane/lane.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import { StepSlots } from '../../lanes/step-slots.ts'
@@ -87,8 +87,8 @@ export async function createLaneWorker(
   demandSources(context, chain.name)
   const dataFolder = await makeDataFolder(context.config.dataFolder)
   const spendingFolder = join(dataFolder, 'spending', config.lane.replaceAll(/[^\w.-]/g, '_'))
-  const dataFee = (call: Intent) => chain.dataFee(call)
-  const policy = signingPolicy({ chainName: chain.name, chain: chainConfig, lane, dataFee, bridges: endpoints, spendingFolder })
+  const { name: chainName, dataFee } = chain
+  const policy = signingPolicy({ chainName, chain: chainConfig, lane, dataFee, bridges: endpoints, spendingFolder })
   const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
