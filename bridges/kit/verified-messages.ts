@@ -9,7 +9,14 @@ export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 export function createVerifiedMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {
-    has: (message: Uint8Array, under = ''): boolean => verified.get(fingerprint(message)) === under,
-    add: (message: Uint8Array, under = ''): void => void verified.set(fingerprint(message), under),
+    /** Of a message that its source showed. */
+    add: (message: Uint8Array): void => void verified.set(fingerprint(message), ''),
+    /** Checks a message unless it is remembered. Throws as `check`. */
+    async once(message: Uint8Array, under: string, check: () => unknown): Promise<void> {
+      const key = fingerprint(message)
+      if (verified.get(key) === under) return
+      await check()
+      verified.set(key, under)
+    },
   }
 }

@@ -23,9 +23,7 @@ export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verifi
   return async function verify(bytes: Uint8Array): Promise<void> {
     const message = readMessage(bytes)
     const route = routes.of(message)
-    if (verified.has(bytes)) return
-    await checkTable(message, route)
-    verified.add(bytes)
+    await verified.once(bytes, '', () => checkTable(message, route))
   }
 }
 

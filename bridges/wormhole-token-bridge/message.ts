@@ -35,9 +35,9 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
-/** Index of the guardian set. Throws VAA_*. */
+/** Index of the guardian set. Throws as `readMessage`. */
 export function signedBy(bytes: Uint8Array): number {
-  return parseVaa(bytes).guardianSetIndex
+  return readMessage(bytes).vaa.guardianSetIndex
 }
 
 /** 0x, lower case. */

@@ -12,24 +12,22 @@ import { coreAbi } from './contracts.ts'
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   // The signatures of a message are checked once per guardian set.
   const good = createVerifiedMessages({ rememberMs: 0 })
-  return async function verify(message: Uint8Array): Promise<void> {
-    const vaa = parseVaa(message)
+  return async function verify(message: Uint8Array, vaa = parseVaa(message)): Promise<void> {
     // Every guardian set requires a signature, so no chain is asked for the set.
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
     const under = `${set.index} ${set.keys.join(' ')}`
-    if (good.has(message, under)) return checkExpiry(set, time)
-    verifySignatures(vaa, set, time)
-    good.add(message, under)
+    await good.once(message, under, () => verifySignatures(vaa, set))
+    // Last, so that it implies valid signatures. The only check whose result may change for a verified VAA.
+    const { index, current, expirationTime } = set
+    if (!current && expirationTime < time)
+      throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now: time } })
   }
 }
 
-/**
- * Checks like verifyVM of Messages.sol, but expiry last, so that GUARDIAN_SET_EXPIRED implies valid signatures. `now`:
- * seconds. Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
- */
-export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void {
+/** Checks like verifyVM of Messages.sol. Throws VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
+function verifySignatures(vaa: Vaa, set: GuardianSet): void {
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
   const digest = getBytes(digestOf(vaa))
@@ -41,13 +39,6 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
     const signer = secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
     if (signer !== guardian) throw new RelayerError('VAA_SIGNATURE_INVALID', { facts })
   }
-  checkExpiry(set, now)
-}
-
-/** The only check whose result may change for a verified VAA. */
-function checkExpiry({ index, current, expirationTime }: GuardianSet, now: number): void {
-  if (!current && expirationTime < now)
-    throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
 }
 
 export const refusals: Refusals = {
