@@ -1,4 +1,4 @@
-import type { StreamConfig, StreamRequest, StreamResponse, StreamState, StreamUpdate, StreamView } from '../../domain/stream/stream.ts'
+import type { StreamConfig, StreamRequest, StreamResponse, StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
@@ -24,7 +24,7 @@ const mostNumbers = 5_000
 /** Updates a stream, one update at a time, repeated until it is answered or `close`. The first creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
-  readonly #updates: CoalescingUpdates<StreamRequest, StreamUpdate, StreamResponse>
+  readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
   readonly #changes = new Set<() => void>()
   #era = 0
   #view: StreamView | undefined
@@ -35,8 +35,7 @@ export class StreamClient {
     this.#updates = new CoalescingUpdates({
       fits: (requests) =>
         requests.length <= mostRequests && requests.flatMap((one) => ('numbers' in one ? [...one.numbers] : [])).length <= mostNumbers,
-      build: (requests) => ({ requests }),
-      send: (update, updateId) => applyToStream(client, config.stream, update, { begin, updateId }),
+      build: (requests) => (updateId) => applyToStream(client, config.stream, { requests }, { begin, updateId }),
       onResponse: ({ answers, view }) => {
         if (answers.some(({ kind }) => kind === 'forked')) this.#era += 1
         this.#see(view)

@@ -1,15 +1,6 @@
 import { view } from '../../domain/lane/view.ts'
 import type { LaneConfig } from '../../domain/lane/lane.ts'
-import type {
-  ApplyRequest,
-  ApplyResponse,
-  Ask,
-  KnownLedger,
-  LaneAnswer,
-  LaneRequest,
-  LaneView,
-  Observation,
-} from '../../domain/lane/messages.ts'
+import type { ApplyResponse, Ask, KnownLedger, LaneAnswer, LaneRequest, LaneView, Observation } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-updates.ts'
@@ -38,7 +29,7 @@ export class LedgerClient {
   view: LaneView | undefined
   hasOrders = false
   readonly #options: LedgerClientOptions
-  readonly #updates: CoalescingUpdates<LaneRequest, ApplyRequest, ApplyResponse>
+  readonly #updates: CoalescingUpdates<LaneRequest, ApplyResponse>
   readonly #listeners = new Set<LedgerListener>()
   #observation: Observation | undefined
   #known: KnownLedger | undefined
@@ -50,8 +41,12 @@ export class LedgerClient {
     this.#options = options
     this.#updates = new CoalescingUpdates({
       fits: (requests) => requests.length <= requestsPerUpdate,
-      build: (requests) => this.#build(requests),
-      send: (request, updateId) => applyToLane(client, config.lane, request, { start, updateId }),
+      build: (requests) => {
+        const observe = this.#observation
+        this.#observation = undefined
+        const update = { requests, run: this.#run, ...(observe && { observe }), ...(this.#known && { known: this.#known }) }
+        return (updateId) => applyToLane(client, config.lane, update, { start, updateId })
+      },
       onResponse: (response) => this.#onResponse(response),
       spacingMs,
       unreachable: 'LANE_UNREACHABLE',
@@ -104,12 +99,6 @@ export class LedgerClient {
   /** Unanswered requests fail with LANE_UNREACHABLE: the transfers ask again in another process. */
   close(): void {
     this.#updates.close()
-  }
-
-  #build(requests: readonly LaneRequest[]): ApplyRequest {
-    const observe = this.#observation
-    this.#observation = undefined
-    return { requests, run: this.#run, ...(observe && { observe }), ...(this.#known && { known: this.#known }) }
   }
 
   #onResponse(response: ApplyResponse): void {

@@ -19,10 +19,9 @@ function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spac
   const sent: Sent[] = []
   const heard: (readonly string[])[] = []
   const { logger, lines } = recordingLogger('debug')
-  const updates = new CoalescingUpdates<string, readonly string[], { answers: readonly string[]; count: number }>({
+  const updates = new CoalescingUpdates<string, { answers: readonly string[]; count: number }>({
     fits: (requests) => requests.length <= mostRequests,
-    build: (requests) => requests,
-    send: (update, updateId) =>
+    build: (update) => (updateId) =>
       new Promise((resolve, reject) => {
         const answer = () => resolve({ answers: update.map((text) => text.toUpperCase()), count: update.length })
         sent.push({ update, updateId, at: performance.now(), answer, fail: reject })

@@ -5,13 +5,11 @@ import type { Logger } from '../../../observability/logger.ts'
 import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
-export interface CoalescingOptions<Request, Update, Response> {
+export interface CoalescingOptions<Request, Response> {
   /** Whether these fit into one update. A request that is too large goes alone. */
   fits(requests: readonly Request[]): boolean
-  /** Builds the update of these requests, once for all tries. */
-  build(requests: readonly Request[]): Update
-  /** Sends an update. After an error it is called again with the same id, unless the update was malformed. */
-  send(update: Update, updateId: string): Promise<Response>
+  /** Builds the update of these requests. After an error it is sent again with the same id, unless it was malformed. */
+  build(requests: readonly Request[]): Send<Response>
   /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void
   /** Error code for requests that are unanswered at `close`. */
@@ -21,6 +19,8 @@ export interface CoalescingOptions<Request, Update, Response> {
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
+
+type Send<Response> = (updateId: string) => Promise<Response>
 
 interface Asked<Request, Response> {
   readonly requests: readonly Request[]
@@ -33,8 +33,8 @@ const firstRetryMs = 50
 const longestRetryMs = 5_000
 
 /** Sends updates of one process to one workflow, one at a time. Repeats each until the workflow answers, or `close`. */
-export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
-  readonly #options: CoalescingOptions<Request, Update, Response>
+export class CoalescingUpdates<Request, Response extends { readonly answers: readonly unknown[] }> {
+  readonly #options: CoalescingOptions<Request, Response>
   readonly #process = randomBytes(4).toString('hex')
   readonly #closing = new AbortController()
   #queue: Asked<Request, Response>[] = []
@@ -44,7 +44,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   /** ms since the process began. */
   #nextAt = 0
 
-  constructor(options: CoalescingOptions<Request, Update, Response>) {
+  constructor(options: CoalescingOptions<Request, Response>) {
     this.#options = options
   }
 
@@ -135,12 +135,12 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   }
 
   /** All tries have the same update id. The server applies an id once per run. */
-  async #deliver(update: Update): Promise<Response | RelayerError> {
-    const { send, facts, logger } = this.#options
+  async #deliver(send: Send<Response>): Promise<Response | RelayerError> {
+    const { facts, logger } = this.#options
     const updateId = this.nextId()
     for (let tries = 0; !this.closed; tries++) {
       try {
-        return await this.#orClosed(send(update, updateId))
+        return await this.#orClosed(send(updateId))
       } catch (error) {
         if (this.closed) break
         const refusal = updateRefusal(error)
