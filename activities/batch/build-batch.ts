@@ -135,7 +135,7 @@ async function check(
 ): Promise<BatchCandidate[]> {
   const checkOne = async (candidate: BatchCandidate) => {
     const effect = readsEffect ? effectAnswer(deps, candidate.transfer) : undefined
-    const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, candidate, deps.agent.lane)])
+    const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, deps.endpoint, candidate, deps.agent.lane)])
     return { candidate, answer: delivered ?? restricted ?? (goesAlone(deps, candidate.parties) ? alone : undefined) }
   }
   const found = await Promise.all(candidates.map(checkOne))

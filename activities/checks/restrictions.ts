@@ -1,5 +1,5 @@
 import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
-import type { Parties } from '../../bridges/port.ts'
+import type { Endpoint, Parties } from '../../bridges/port.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
@@ -20,11 +20,12 @@ type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 export function admissionStep<T extends Admission | Passed>(
   deps: Deps,
   transfer: Transfer,
-  step: (reserve: Reserve) => Promise<T>,
+  step: (reserve: Reserve, endpoint: Endpoint) => Promise<T>,
 ): Promise<T | Waiting> {
-  const stepUnlessHalted = async (reserve: Reserve) => haltedBy(deps, transfer) ?? step(reserve)
+  const endpoint = endpointOf(deps, transfer)
+  const stepUnlessHalted = async (reserve: Reserve) => haltedBy(deps, transfer) ?? step(reserve, endpoint)
   const goesOn = ({ kind }: T | Waiting) => kind === 'passed' || kind === 'ready' || kind === 'unsettled'
-  return withReservation(endpointOf(deps, transfer), transfer, stepUnlessHalted, goesOn)
+  return withReservation(endpoint, transfer, stepUnlessHalted, goesOn)
 }
 
 export interface Admitted {
@@ -35,17 +36,22 @@ export interface Admitted {
 }
 
 /** A halt, denial, quarantine or closed gate that came after the admission. Undefined: the transfer may use a nonce. */
-export async function restrictionOf(deps: Deps, { transfer, parties, retriedAt }: Admitted, lane: LaneId): Promise<NoSlot | undefined> {
+export async function restrictionOf(
+  deps: Omit<Deps, 'bridges'>,
+  endpoint: Endpoint,
+  { transfer, parties, retriedAt }: Admitted,
+  lane: LaneId,
+): Promise<NoSlot | undefined> {
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
     const known = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? quarantineOf(deps, parties, retriedAt)
     const gate = known ?? (await reserve(laneAddress(lane)))
     return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
   }
-  return withReservation(endpointOf(deps, transfer), transfer, restriction, (found) => found === undefined)
+  return withReservation(endpoint, transfer, restriction, (found) => found === undefined)
 }
 
-function haltedBy(deps: Deps, transfer: Transfer): Waiting | undefined {
-  const halt = haltOf(deps.settings(), transfer)
+function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Waiting | undefined {
+  const halt = haltOf(settings(), transfer)
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 

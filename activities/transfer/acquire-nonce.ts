@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, workflowOf } from '../../domain/lane/lane.ts'
@@ -40,7 +41,8 @@ export async function acquire(
 ): Promise<Acquisition> {
   const { transfer, lane, intentId, retriedAt, mode } = input
   const { agent, batchRouting: routing } = deps
-  const { call, parties } = endpointOf(deps, transfer).delivery(transfer)
+  const endpoint = endpointOf(deps, transfer)
+  const { call, parties } = endpoint.delivery(transfer)
   const request = requestOf(input, await call())
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   // An earlier try may have sent a call, even one that the ledger has forgotten.
@@ -52,9 +54,9 @@ export async function acquire(
     const batch = await routing?.find(transfer, intentId)
     if (batch) return { kind: 'acquired', pending: batch.pending, batch }
   }
-  const isSeen = effectReader(deps, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
+  const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
   const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt }
-  const restriction = () => restrictionOf(deps, candidate, lane)
+  const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
   // The nonce is final without the effect, or the ledger is lost: a new nonce needs another simulation.
@@ -93,17 +95,18 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
  * may have been sent: a ledger that began anew may grant nonces from that block.
  */
 function effectReader(
-  deps: AcquireDeps,
+  chain: Chain,
+  endpoint: Endpoint,
   transfer: Transfer,
   { readAt, trustedMs, maybeSent }: { readAt: number; trustedMs: number; maybeSent: boolean },
 ) {
   let block: string | undefined = 'none'
   return async (): Promise<boolean> => {
-    const latest = deps.chain.heads.current?.latest.hash
+    const latest = chain.heads.current?.latest.hash
     if (Date.now() - readAt <= trustedMs && !(maybeSent && latest !== block)) return false
     readAt = Date.now()
     block = latest
-    return isDelivered(deps.chain, endpointOf(deps, transfer), transfer)
+    return isDelivered(chain, endpoint, transfer)
   }
 }
 

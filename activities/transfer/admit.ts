@@ -1,5 +1,5 @@
 import type { Reserve } from '../../bridges/gates/with-reservation.ts'
-import type { PlannedDelivery } from '../../bridges/port.ts'
+import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
@@ -8,7 +8,7 @@ import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/co
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
 import { admissionStep, deniedBy, quarantineOf } from '../checks/restrictions.ts'
-import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
+import { chainOf, type StepDeps } from '../deps.ts'
 import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
 
@@ -20,13 +20,14 @@ const fastFinalityMs = 10_000
 /** Steps 1-3 as one local activity: their chain reads leave together. A halted transfer waits before any of them. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
-    admissionStep(deps, input.transfer, async (reserve) => {
+    admissionStep(deps, input.transfer, async (reserve, endpoint) => {
       const { transfer } = input
-      const delivery = await validate(deps, refuse, transfer)
+      const delivery = await validate(deps, refuse, endpoint, transfer)
       if ('kind' in delivery) return delivery
-      const admission = await prepareUnless(() => showsEffect(deps, transfer, input.disputed), deps, input, { reserve, delivery })
+      const isThere = () => showsEffect(deps, transfer, input.disputed)
+      const admission = await prepareUnless(isThere, deps, input, { reserve, endpoint, delivery })
       if (admission.kind !== 'ready') return admission
-      const ready = await promiseSlot(deps, chainOf(deps, transfer), transfer, admission)
+      const ready = await promiseSlot({ ...deps, chain: chainOf(deps, transfer), endpoint }, transfer, admission)
       deps.stepTimes?.reached('admitted', transfer, input.startedAt)
       return ready
     })
@@ -35,19 +36,19 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
 /** Step 1 as a durable activity. @param refuse decides the end of a transfer that does not pass */
 export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings'>, refuse: Refuse): KeylessSteps['validate'] {
   return ({ transfer }) =>
-    admissionStep(deps, transfer, async () => {
-      const validated = await validate(deps, refuse, transfer)
+    admissionStep(deps, transfer, async (_, endpoint) => {
+      const validated = await validate(deps, refuse, endpoint, transfer)
       return 'kind' in validated ? validated : { kind: 'passed' }
     })
 }
 
 /** Halts no route: anyone who reaches Temporal can send forged bytes. Streams find contradictions on the chains. */
 async function validate(
-  deps: Pick<StepDeps, 'bridges' | 'settings'>,
+  deps: Pick<StepDeps, 'settings'>,
   refuse: Refuse,
+  endpoint: Endpoint,
   transfer: Transfer,
 ): Promise<PlannedDelivery | Stopped> {
-  const endpoint = endpointOf(deps, transfer)
   const verdict = await endpoint.validate(transfer)
   if (verdict.kind === 'valid') {
     const delivery = endpoint.delivery(transfer)
@@ -70,10 +71,9 @@ export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDeliver
 /** Step 3 as a durable activity: chooses the lane, simulates, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) =>
-    admissionStep(deps, input.transfer, async (reserve) => {
-      const delivery = endpointOf(deps, input.transfer).delivery(input.transfer)
-      return prepareUnless(async () => false, deps, input, { reserve, delivery })
-    })
+    admissionStep(deps, input.transfer, (reserve, endpoint) =>
+      prepareUnless(async () => false, deps, input, { reserve, endpoint, delivery: endpoint.delivery(input.transfer) }),
+    )
 }
 
 /** Step 3, unless the effect is there. If a second delivery reverts, the effect is read only after a bad simulation. */
@@ -81,7 +81,7 @@ async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
   input: AdmitInput,
-  { reserve, delivery }: { readonly reserve: Reserve; readonly delivery: PlannedDelivery },
+  { reserve, endpoint, delivery }: { readonly reserve: Reserve; readonly endpoint: Endpoint; readonly delivery: PlannedDelivery },
 ): Promise<Ready | Stopped> {
   const { transfer } = input
   const choice = await chooseLane(deps, input, reserve)
@@ -90,7 +90,6 @@ async function prepareUnless(
     return choice.kind === 'none' ? noLane(deps, transfer) : waitForGate(deps, transfer, choice.gate)
   }
   const { lane } = choice
-  const endpoint = endpointOf(deps, transfer)
   const price = async () => {
     const intent = await delivery.call()
     const pricing = { chain: chainOf(deps, transfer), fees: deps.fees }
@@ -118,14 +117,13 @@ async function prepareUnless(
 
 /** Promises a local slot to an admitted transfer if its lane's key is here, finality is fast and it shares no call. */
 export async function promiseSlot(
-  deps: Pick<StepDeps, 'bridges' | 'localLanes'>,
-  chain: Chain,
+  { localLanes, chain, endpoint }: Pick<StepDeps, 'localLanes'> & { readonly chain: Chain; readonly endpoint: Endpoint },
   transfer: Transfer,
   ready: Ready,
 ): Promise<Ready> {
-  const slots = deps.localLanes?.get(ready.lane)?.slots
+  const slots = localLanes?.get(ready.lane)?.slots
   const height = chain.heads.current?.latest.height
   const isFast = height !== undefined && chain.blockTimeMs + chain.msToFinality(height + 1) <= fastFinalityMs
-  if (!slots || !isFast || endpointOf(deps, transfer).batches?.groupOf(transfer)) return ready
+  if (!slots || !isFast || endpoint.batches?.groupOf(transfer)) return ready
   return (await slots.promise(transferId(transfer))) ? { ...ready, local: true } : ready
 }

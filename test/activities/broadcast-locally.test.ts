@@ -7,7 +7,7 @@ import { laneId } from '../../domain/lane/lane.ts'
 import { StepSlots } from '../../lanes/step-slots.ts'
 import type { BroadcastInput, BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { fakeEndpoint } from './fake-bridge.ts'
 import { scriptedChain } from './scripted-chain.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
@@ -58,7 +58,7 @@ describe('The promise of an admission', () => {
   const ready: Ready = { kind: 'ready', lane, ...offer }
   const chain = (msToFinality: number): Chain => ({ ...scriptedChain(() => '0xaa'), blockTimeMs: 1_000, msToFinality: () => msToFinality })
   const promised = (lanes: ReturnType<typeof setting>['lanes'], msToFinality: number, own: Partial<Endpoint> = {}) =>
-    promiseSlot({ bridges: bridgesWith(fakeEndpoint(own)), localLanes: lanes }, chain(msToFinality), transfer, ready)
+    promiseSlot({ localLanes: lanes, chain: chain(msToFinality), endpoint: fakeEndpoint(own) }, transfer, ready)
 
   test('a slot is promised if the process holds the key, finality is fast and a slot is free', async () => {
     expect(await promised(setting().lanes, 2_000)).toEqual({ ...ready, local: true })
