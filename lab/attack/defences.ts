@@ -21,13 +21,13 @@ export const defences = {
     exposedBy: ['forged-fees', 'overspend'],
   },
   'hour-limit': {
-    file: 'chains/evm/signers/policy.ts',
-    edits: [["    refuseBeyond(transaction, exceeded('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))\n", '']],
+    file: 'chains/evm/signers/spending-log.ts',
+    edits: [["      ['maxSpendingPerHourWei', this.spent('hour', nowMs) + added],\n", '']],
     exposedBy: ['overspend'],
   },
   'day-limit': {
-    file: 'chains/evm/signers/policy.ts',
-    edits: [["    refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))\n", '']],
+    file: 'chains/evm/signers/spending-log.ts',
+    edits: [["      ['maxSpendingPerDayWei', this.spent('day', nowMs) + added],\n", '']],
     exposedBy: ['overspend'],
   },
   payees: {

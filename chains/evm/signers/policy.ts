@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostNoopGas } from '../../../domain/fees/fees.ts'
 import type { Proposed, Signer, SigningLimits, SigningPolicy } from '../../signing-port.ts'
-import { createSpendingLog, createSpendingMemory, type SpendingCounter } from './spending-log.ts'
+import { createSpendingLog, createSpendingMemory, type Exceeded, firstExceeded } from './spending-log.ts'
 import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../../domain/lane/lane.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
@@ -13,17 +13,11 @@ const tokenTransfer = '0xa9059cbb'
 /** `delivery`: needs a proof. `own`: allowed without one. Else why it is refused, and the config that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-interface Exceeded {
-  readonly limit: keyof SigningLimits
-  readonly value: bigint
-  readonly allowed: bigint
-}
-
 /** Last check before signing: no-ops, listed payments, operators' calls, proved calls, limits. Throws like `Signer`. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
-  const open = (folder?: string) => (folder === undefined ? createSpendingMemory(clock) : createSpendingLog(folder, clock))
+  const open = (folder?: string) => (folder === undefined ? createSpendingMemory(limits, clock) : createSpendingLog(folder, limits, clock))
   const log = open(spendingFolder)
   // Counted separately: payments that somebody ordered must not use up the limits of deliveries.
   const payments = open(spendingFolder && join(spendingFolder, 'payments'))
@@ -37,12 +31,6 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     if (!found) return
     const { limit, value, allowed } = found
     refuse(transaction, `It exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
-  }
-  const refuseSpending = (transaction: Proposed, cost: bigint) => (spending: SpendingCounter, nowMs: number) => {
-    // Checked even if nothing is added: this nonce may have been counted but refused, because of parallel signatures.
-    const added = spending.added(cost, transaction.nonce)
-    refuseBeyond(transaction, exceeded('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
-    refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
   }
 
   /** Checks all but spending. Returns the highest cost without the moved coins, wei. */
@@ -66,17 +54,14 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     async check(transaction) {
       const cost = await allow(transaction)
       const paid = BigInt(transaction.value)
-      await log.load()
-      refuseSpending(transaction, cost)(log.spending, clock())
-      if (paid === 0n) return
-      await payments.load()
-      refuseSpending(transaction, paid)(payments.spending, clock())
+      refuseBeyond(transaction, await log.check(cost, transaction.nonce))
+      if (paid > 0n) refuseBeyond(transaction, await payments.check(paid, transaction.nonce))
     },
     async sign(transaction) {
       const cost = await allow(transaction)
       const paid = BigInt(transaction.value)
-      if (paid > 0n) await payments.charge(paid, transaction.nonce, refuseSpending(transaction, paid))
-      await log.charge(cost, transaction.nonce, refuseSpending(transaction, cost))
+      if (paid > 0n) refuseBeyond(transaction, await payments.charge(paid, transaction.nonce))
+      refuseBeyond(transaction, await log.charge(cost, transaction.nonce))
       const signed = await signer.sign(transaction)
       proofs.signed(transaction, transaction.nonce)
       return signed
@@ -125,19 +110,13 @@ function costOf({ gasLimit, maxFee }: Pick<Proposed, 'gasLimit' | 'maxFee'>, dat
 
 function exceededLimit(transaction: Proposed, dataFee: bigint, limits: SigningLimits): Exceeded | undefined {
   const { gasLimit, tip, value } = transaction
-  const checks: readonly (readonly [keyof SigningLimits, bigint])[] = [
+  return firstExceeded(limits, [
     ['maxGasPerTransaction', BigInt(gasLimit)],
     ['maxTipPerGasWei', BigInt(tip)],
     ['maxDataFeePerTransactionWei', dataFee],
     ['maxCostPerTransactionWei', costOf(transaction, dataFee)],
     ['maxPaymentWei', BigInt(value)],
-  ]
-  return checks.map(([limit, spent]) => exceeded(limit, spent, limits)).find((found) => found !== undefined)
-}
-
-function exceeded(limit: keyof SigningLimits, value: bigint, limits: SigningLimits): Exceeded | undefined {
-  const allowed = limits[limit]
-  return allowed === undefined || value <= BigInt(allowed) ? undefined : { limit, value, allowed: BigInt(allowed) }
+  ])
 }
 
 function isNoop({ to, data }: Pick<Proposed, 'to' | 'data'>, self: string): boolean {

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { SigningLimits } from '../../signing-port.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
@@ -13,6 +14,17 @@ type Window = keyof typeof windows
 const mostBuckets = 2_400
 /** A forgotten nonce counts in full when it is signed again. */
 const mostNonces = 1_024
+
+export interface Exceeded {
+  readonly limit: keyof SigningLimits
+  readonly value: bigint
+  readonly allowed: bigint
+}
+
+export function firstExceeded(limits: SigningLimits, values: readonly (readonly [keyof SigningLimits, bigint])[]): Exceeded | undefined {
+  const found = values.find(([limit, value]) => limits[limit] !== undefined && value > BigInt(limits[limit]))
+  return found && { limit: found[0], value: found[1], allowed: BigInt(limits[found[0]]) }
+}
 
 /** Cost of a key's signatures: each nonce once, by its dearest attempt. */
 export class SpendingCounter {
@@ -42,6 +54,15 @@ export class SpendingCounter {
     for (const [start, wei] of this.#buckets) if (start > nowMs - windows[window] - bucketMs) sum += wei
     return sum
   }
+
+  /** Also if nothing is added: this nonce may have been counted but refused, because of parallel signatures. */
+  exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
+    const added = this.added(cost, nonce)
+    return firstExceeded(limits, [
+      ['maxSpendingPerHourWei', this.spent('hour', nowMs) + added],
+      ['maxSpendingPerDayWei', this.spent('day', nowMs) + added],
+    ])
+  }
 }
 
 const hourMs = windows.hour
@@ -54,23 +75,24 @@ const freshMs = 1_000
 
 /** Counts the cost of all signatures of a key. */
 interface SpendingLog {
-  /** Records an attempt unless `refuse` throws. Runs in sequence. Throws like `refuse`, and SPENDING_UNRECORDED. */
-  charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void>
   readonly spending: SpendingCounter
-  /** Reads the log, at most once per second. Throws SPENDING_UNRECORDED. */
-  load(): Promise<void>
+  /** Records an attempt, unless it exceeds a limit. Runs in sequence. Throws SPENDING_UNRECORDED. */
+  charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
+  /** Records nothing. Reads the log, at most once per second. Throws SPENDING_UNRECORDED. */
+  check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
 }
 
 /** Counts in memory: a new process starts at 0. */
-export function createSpendingMemory(clock: () => number = Date.now): SpendingLog {
+export function createSpendingMemory(limits: SigningLimits, clock: () => number): SpendingLog {
   const spending = new SpendingCounter()
   return {
     spending,
-    load: () => Promise.resolve(),
-    async charge(cost, nonce, refuse) {
-      if (spending.added(cost, nonce) === 0n) return
-      refuse(spending, clock())
-      spending.charge(cost, nonce, clock())
+    check: async (cost, nonce) => spending.exceeded(limits, cost, nonce, clock()),
+    async charge(cost, nonce) {
+      if (spending.added(cost, nonce) === 0n) return undefined
+      const exceeded = spending.exceeded(limits, cost, nonce, clock())
+      if (!exceeded) spending.charge(cost, nonce, clock())
+      return exceeded
     },
   }
 }
@@ -81,7 +103,7 @@ export function createSpendingMemory(clock: () => number = Date.now): SpendingLo
  * attempt stays counted. A line cut by a crash belongs to an unsigned attempt. Any other broken line may have been an
  * attempt: nothing is signed until it is repaired or a day old.
  */
-export function createSpendingLog(folder: string, clock: () => number = Date.now): SpendingLog {
+export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const spending = new SpendingCounter()
   /** Hour → bytes read so far. No file counts as complete: clocks differ and may be set back. */
   const readTo = new Map<number, number>()
@@ -116,31 +138,28 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
       // A cut number counts too: it is not above the whole one, and nobody signed that attempt.
       if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
-      else if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(hour)
+      else if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
     }
     // latin1 has one character per byte.
     readTo.set(hour, offset + whole.length)
   }
 
-  function unreadable(hour: number): RelayerError {
-    const detail = `${fileOf(folder, hour)} has a line that Portage did not write. Remove the line, or the file if that hour's spending does not matter.`
-    return new RelayerError('SPENDING_UNRECORDED', { detail })
-  }
-
-  async function charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void> {
+  async function charge(cost: bigint, nonce: number): Promise<Exceeded | undefined> {
     await recorded(folder, catchUpIfOld)
     const now = clock()
-    refuse(spending, now)
-    if (spending.added(cost, nonce) === 0n) {
-      // Lines that other processes have added count too.
-      await recorded(folder, catchUp)
-      return refuse(spending, now)
-    }
+    const exceeded = spending.exceeded(limits, cost, nonce, now)
+    if (exceeded) return exceeded
     // The first line break ends a line that a crash may have cut.
-    await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), `\n${now} ${nonce} ${cost}\n`, { mode: 0o600 }))
-    await recorded(folder, catchUp)
+    const line = `\n${now} ${nonce} ${cost}\n`
+    if (spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
     // Checked again with the lines of all processes. This attempt is already counted.
-    refuse(spending, now)
+    await recorded(folder, catchUp)
+    return spending.exceeded(limits, cost, nonce, now)
+  }
+
+  async function check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined> {
+    await recorded(folder, catchUpIfOld)
+    return spending.exceeded(limits, cost, nonce, clock())
   }
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -150,13 +169,18 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
   }
   return {
     spending,
-    load: () => inTurn(() => recorded(folder, catchUpIfOld)),
-    charge: (cost, nonce, refuse) => inTurn(() => charge(cost, nonce, refuse)),
+    check: (cost, nonce) => inTurn(() => check(cost, nonce)),
+    charge: (cost, nonce) => inTurn(() => charge(cost, nonce)),
   }
 }
 
 function hourOf(ms: number): number {
   return ms - (ms % hourMs)
+}
+
+function unreadable(folder: string, hour: number): RelayerError {
+  const detail = `${fileOf(folder, hour)} has a line that Portage did not write. Remove the line, or the file if that hour's spending does not matter.`
+  return new RelayerError('SPENDING_UNRECORDED', { detail })
 }
 
 function fileOf(folder: string, hour: number): string {
