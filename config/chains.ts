@@ -79,10 +79,9 @@ export function configRules(config: Config): FeeRule[] {
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
-  const factors = Object.entries(config.chains).map(
-    ([name, { feeModel }]) => [name, feeModel === 'arbitrum' ? arbitrumGasFactor : 1] as const,
-  )
-  return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors: new Map(factors) }
+  const arbitrum = Object.entries(config.chains).filter(([, { feeModel }]) => feeModel === 'arbitrum')
+  const gasFactors = new Map(arbitrum.map(([name]) => [name, arbitrumGasFactor]))
+  return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
 /** Variables for URLs of nodes added at runtime. Only those of the config, since their values go to that host. */

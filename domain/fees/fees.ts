@@ -236,10 +236,8 @@ export interface FeeDefaults {
 }
 
 /** Gas is always limited: a stranger's token may burn any amount. Rules of the settings win over equal ones. */
-export function createFeePolicyResolver(
-  { rules, maxGas, gasFactors }: FeeDefaults,
-  settings: () => { readonly fees: readonly FeeRule[] },
-): FeePolicyResolver {
+export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
+  const { rules, maxGas, gasFactors } = defaults
   return (about) => {
     const gasLimit = String(maxGas * (gasFactors.get(about.chain) ?? 1) * (about.deliveries ?? 1))
     return { gasLimit, ...resolveFees([...rules, ...settings().fees], about) }

@@ -89,8 +89,7 @@ export function createSpendingMemory(limits: SigningLimits, clock: () => number)
     spending,
     check: async (cost, nonce) => spending.exceeded(limits, cost, nonce, clock()),
     async charge(cost, nonce) {
-      if (spending.added(cost, nonce) === 0n) return undefined
-      const exceeded = spending.exceeded(limits, cost, nonce, clock())
+      const exceeded = spending.added(cost, nonce) > 0n ? spending.exceeded(limits, cost, nonce, clock()) : undefined
       if (!exceeded) spending.charge(cost, nonce, clock())
       return exceeded
     },
@@ -157,11 +156,6 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     return spending.exceeded(limits, cost, nonce, now)
   }
 
-  async function check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined> {
-    await recorded(folder, catchUpIfOld)
-    return spending.exceeded(limits, cost, nonce, clock())
-  }
-
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = last.then(work, work)
     last = mine.catch(() => {})
@@ -169,7 +163,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
   }
   return {
     spending,
-    check: (cost, nonce) => inTurn(() => check(cost, nonce)),
+    check: (cost, nonce) => inTurn(() => recorded(folder, catchUpIfOld)).then(() => spending.exceeded(limits, cost, nonce, clock())),
     charge: (cost, nonce) => inTurn(() => charge(cost, nonce)),
   }
 }
