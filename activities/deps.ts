@@ -1,11 +1,10 @@
 import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
 import type { Bridges, Endpoint } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
-import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { Losses } from './checks/losses.ts'
-import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
+import { type ChainName, ofChain, type Transfer } from '../domain/transfer/transfer.ts'
 import type { LaneId } from '../domain/lane/lane.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
 import type { LaneStatusCache, OpenLaneWatcher } from '../lanes/ledger/lane-status-cache.ts'
@@ -42,12 +41,12 @@ export interface StepDeps {
 
 /** The bridge of a transfer on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, targetChain: chain }: Transfer): Endpoint {
-  return supported(bridges.get(bridge), { bridge, chain }).endpoint(chain)
+  return ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
 }
 
 /** Throws TARGET_CHAIN_UNSUPPORTED. */
 export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: chain }: Transfer): Chain {
-  return supported(chains.get(chain), { chain })
+  return ofChain(chains, { chain })
 }
 
 /** Throws TARGET_CHAIN_UNSUPPORTED. */
@@ -55,10 +54,5 @@ export function lanesOf<T>(
   { lanes }: { readonly lanes: ReadonlyMap<ChainName, T> },
   { targetChain: chain }: Pick<Transfer, 'targetChain'>,
 ): T {
-  return supported(lanes.get(chain), { chain })
-}
-
-function supported<T>(found: T | undefined, facts: Readonly<Record<string, string>>): T {
-  if (found === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts })
-  return found
+  return ofChain(lanes, { chain })
 }

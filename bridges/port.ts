@@ -110,8 +110,8 @@ export interface Bridge {
   decode(message: Uint8Array): Transfer
   /** Index of the signing guardian set. Absent: signatures never expire. Throws like `decode`. */
   signedBy?(message: Uint8Array): number
-  /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
-  endpoint(chain: ChainName): Endpoint
+  /** On the chains that this process serves. `ofChain` throws for any other. */
+  readonly endpoints: ReadonlyMap<ChainName, Endpoint>
   readonly sources: readonly Source[]
 }
 

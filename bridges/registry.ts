@@ -9,7 +9,7 @@ import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.t
 import { nativeBridge } from './native-bridge/message.ts'
 import { createDecode as createNativeDecode } from './native-bridge/verify.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
-import type { Bridge, Bridges, Endpoint } from './port.ts'
+import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { createSourceWithoutNode, createTokenBridgeSource, emittersWithoutNode, streamOf } from './wormhole-token-bridge/streams.ts'
@@ -32,14 +32,9 @@ interface Connections {
 
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** A bridge with its endpoints on the chains that this process serves. */
-interface Parts extends Omit<Bridge, 'endpoint'> {
-  readonly endpoints: ReadonlyMap<ChainName, Endpoint>
-}
-
 /** Fails to compile if a bridge of the config is missing. */
 const makers: {
-  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Parts
+  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
 } = {
   'wormhole-token-bridge': (settings, { chains }, { served }) => {
     const { assets, minimumFees, prices, freeRoutes, calls, streams } = settings
@@ -98,20 +93,8 @@ export function createBridges(options: BridgesOptions, connected: Chains, served
   const names = new Set(served)
   const connections = { connected, served: new Map([...connected].filter(([name]) => names.has(name))) }
   const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]): [BridgeName, Bridge][] =>
-    settings ? [[name, createBridge(makers[name](settings, options, connections))]] : []
+    settings ? [[name, makers[name](settings, options, connections)]] : []
   return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
-}
-
-export function createBridge({ endpoints, ...bridge }: Parts): Bridge {
-  return {
-    ...bridge,
-    endpoint(chain) {
-      const endpoint = endpoints.get(chain)
-      if (endpoint) return endpoint
-      const detail = `This process serves ${[...endpoints.keys()].join(', ') || 'no chain'}.`
-      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts: { chain } })
-    },
-  }
 }
 
 /** Chains to connect for deliveries to `targets`: messages without signatures are checked at their source. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../catalogue/errors.ts'
+import { type ErrorCode, RelayerError } from '../catalogue/errors.ts'
 /** The name of a bridge protocol, as in the config: `wormhole-token-bridge`. */
 export type BridgeName = string
 /** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
@@ -99,4 +99,15 @@ export function unconfiguredSource(wormholeChainId: number): ChainName {
 /** The Wormhole chain id in a name by `unconfiguredSource`. Undefined for other names. */
 export function numberOfUnconfigured(name: ChainName): string | undefined {
   return /^wormhole-([1-9][0-9]{0,4})$/.exec(name)?.[1]
+}
+
+/** The part for a chain. Throws TARGET_CHAIN_UNSUPPORTED if this process does not serve the chain. */
+export function ofChain<T>(
+  parts: ReadonlyMap<ChainName, T> | undefined,
+  facts: { readonly chain: ChainName; readonly bridge?: BridgeName },
+): T {
+  const part = parts?.get(facts.chain)
+  if (part !== undefined) return part
+  const detail = `This process serves ${[...(parts?.keys() ?? [])].join(', ') || 'no chain'}.`
+  throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { detail, facts })
 }

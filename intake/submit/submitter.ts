@@ -2,7 +2,7 @@ import type { Bridge, Bridges, Endpoint, Verdict } from '../../bridges/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
-import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
+import { type BridgeName, ofChain, type Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepTimes } from '../../observability/step-times.ts'
 import { inTrace } from '../../observability/tracing.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
@@ -109,7 +109,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
     const refusal = isRepeated ? refusals.get(id) : undefined
     if (refusal) throw refusal
-    const endpoint = bridge.endpoint(transfer.targetChain)
+    const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
     const invalid = refusalOf(await endpoint.verify(message))
     if (invalid) throw invalid
     await demandAccepted(id, endpoint, transfer)

@@ -4,6 +4,7 @@ import type { Chain } from '../../chains/port.ts'
 import type { LedgerNonces } from '../../lanes/ledger/keyless-requests.ts'
 import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
 import { scriptedChain } from './scripted-chain.ts'
+import { onEveryChain } from '../helpers/on-every-chain.ts'
 
 const lane = `evm-1:0x${'aa'.repeat(20)}`
 const transfer = {
@@ -36,7 +37,7 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
         ),
       ],
     ]),
-    bridges: new Map([['b', { endpoint: () => endpoint }]]),
+    bridges: new Map([['b', { endpoints: onEveryChain(endpoint) }]]),
     heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, knowsAll: true, ...word }]),
     withdraw: () => Promise.resolve({ kind: 'free' }),
   } as unknown as EndDeps)

@@ -1,4 +1,5 @@
 import type { Bridges, Endpoint, PlannedDelivery } from '../../bridges/port.ts'
+import { onEveryChain } from '../helpers/on-every-chain.ts'
 import { unused } from '../helpers/unused.ts'
 
 /** An endpoint on bsc of which a test gives what it uses. */
@@ -27,5 +28,5 @@ export function fakeDelivery(own: Partial<PlannedDelivery>): Endpoint['delivery'
 
 /** The native bridge, with this endpoint on every chain. */
 export function bridgesWith(endpoint: Endpoint): Bridges {
-  return new Map([['native-bridge', { name: 'native-bridge', decode: unused('decode'), endpoint: () => endpoint, sources: [] }]])
+  return new Map([['native-bridge', { name: 'native-bridge', decode: unused('decode'), endpoints: onEveryChain(endpoint), sources: [] }]])
 }

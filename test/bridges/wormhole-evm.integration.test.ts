@@ -24,7 +24,7 @@ describe('the token bridge on a real chain', () => {
 
   const decode = (message: { bytes: Uint8Array }, settings?: object) => {
     const bridge = network.bridge(settings)
-    return { transfer: bridge.decode(message.bytes), endpoint: bridge.endpoint('ethereum') }
+    return { transfer: bridge.decode(message.bytes), endpoint: bridge.endpoints.get('ethereum')! }
   }
   const validate = (message: { bytes: Uint8Array }, settings?: object): Promise<Verdict> => {
     const { transfer, endpoint } = decode(message, settings)
@@ -182,7 +182,7 @@ describe('the token bridge on a real chain', () => {
 
   test('costs no more reads for the second message of a kind', async () => {
     const bridge = network.bridge()
-    const endpoint = bridge.endpoint('ethereum')
+    const endpoint = bridge.endpoints.get('ethereum')!
     const pass = async () => {
       const transfer = bridge.decode(network.message().bytes)
       await endpoint.verify(Buffer.from(transfer.message, 'base64'))

@@ -3,7 +3,7 @@ import type { Bridge, Endpoint } from '../../bridges/port.ts'
 import type { Chain, Receipt } from '../../chains/port.ts'
 import { type ErrorCode, errorCatalogue } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
-import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { type ChainName, ofChain, type Transfer } from '../../domain/transfer/transfer.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
 /** A bridge on a real target chain with its real contracts. */
@@ -34,7 +34,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
 
     beforeAll(async () => {
       harness = await start()
-      endpoint = harness.bridge.endpoint(harness.target)
+      endpoint = ofChain(harness.bridge.endpoints, { chain: harness.target })
     })
     afterAll(() => harness?.stop())
 
@@ -66,7 +66,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
     })
 
     test('knows no endpoint on a chain that is not connected', () => {
-      expect(codeOf(() => harness.bridge.endpoint('nowhere'))).toBe('TARGET_CHAIN_UNSUPPORTED')
+      expect(codeOf(() => ofChain(harness.bridge.endpoints, { chain: 'nowhere' }))).toBe('TARGET_CHAIN_UNSUPPORTED')
     })
 
     test('takes a well-signed message', async () => {

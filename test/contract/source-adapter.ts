@@ -97,7 +97,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
           source.sourceChain,
           source.targetChain,
         ])
-        expect(await harness.bridge.endpoint(source.targetChain).verify(message)).toMatchObject({ kind: 'valid' })
+        expect(await harness.bridge.endpoints.get(source.targetChain)!.verify(message)).toMatchObject({ kind: 'valid' })
       }
     })
 

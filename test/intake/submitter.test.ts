@@ -5,6 +5,7 @@ import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { unused } from '../helpers/unused.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
+import { onEveryChain } from '../helpers/on-every-chain.ts'
 
 test('a repeated message of an unregistered emitter costs reads once, unless a person submits it', async () => {
   const name = 'wormhole-token-bridge'
@@ -14,7 +15,12 @@ test('a repeated message of an unregistered emitter costs reads once, unless a p
     verify: look('signatures', { kind: 'valid' }),
     accepts: look('emitter', { kind: 'rejected', code: 'EMITTER_UNKNOWN', reason: '' }),
   }
-  const bridge = { name, decode: createDecode(new Map([[2, 'ethereum']])), signedBy, endpoint: () => endpoint } as unknown as Bridge
+  const bridge = {
+    name,
+    decode: createDecode(new Map([[2, 'ethereum']])),
+    signedBy,
+    endpoints: onEveryChain(endpoint),
+  } as unknown as Bridge
   const submitter = createSubmitter({ bridges: new Map([[name, bridge]]), client: unused('client') as never })
   const { bytes } = signVaa({ emitterChain: 1, payload: transferPayload({ toChain: 2 }) })
   const submit = (repeats: 'ask' | 'skip') => codeOfAsync(() => submitter.submit(name, bytes, { repeats }))

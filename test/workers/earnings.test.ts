@@ -4,6 +4,7 @@ import { createMetrics } from '../../observability/metrics.ts'
 import type { StepTimes } from '../../observability/step-times.ts'
 import { withEarnings } from '../../workers/roles/context.ts'
 import { transfer } from '../workflows/scripted.ts'
+import { onEveryChain } from '../helpers/on-every-chain.ts'
 
 test('the fee of a delivered transfer counts at its configured price, and errors stop nothing', async () => {
   const metrics = createMetrics()
@@ -17,8 +18,8 @@ test('the fee of a delivered transfer counts at its configured price, and errors
     },
     4: () => 10n ** 15n,
   }
-  const endpoint = () => ({ delivery: ({ sequence }: { sequence: string }) => ({ earned: worth[sequence]?.() }) })
-  const bridges = new Map([['wormhole-token-bridge', { endpoint } as unknown as Bridge]]) satisfies Bridges
+  const endpoint = { delivery: ({ sequence }: { sequence: string }) => ({ earned: worth[sequence]?.() }) }
+  const bridges = new Map([['wormhole-token-bridge', { endpoints: onEveryChain(endpoint) } as unknown as Bridge]]) satisfies Bridges
   const { delivered } = withEarnings(times, bridges, metrics)
   for (const sequence of ['1', '2', '3', '4']) delivered({ ...transfer, sequence }, undefined)
   delivered({ ...transfer, sequence: '1', bridge: 'none' }, undefined)

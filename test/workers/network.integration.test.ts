@@ -4,6 +4,7 @@ import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { connectNetwork, demandSources, type Network } from '../../workers/roles/network.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf } from '../helpers/refusals.ts'
+import { ofChain } from '../../domain/transfer/transfer.ts'
 
 describe('the network of a process that serves one end of a native bridge', () => {
   let anvils: NativeBridgeNetwork
@@ -46,11 +47,11 @@ describe('the network of a process that serves one end of a native bridge', () =
     expect(bridge.sources.map(({ config }) => config)).toEqual([
       { stream: 'native-bridge:source:target', origin: expect.stringMatching(/^1337\/0x[0-9a-f]{40}$/), first: '1', start: 7, maxOpen: 11 },
     ])
-    expect(codeOf(() => bridge.endpoint('source'))).toBe('TARGET_CHAIN_UNSUPPORTED')
+    expect(codeOf(() => ofChain(bridge.endpoints, { chain: 'source' }))).toBe('TARGET_CHAIN_UNSUPPORTED')
     // Every process reads the messages of every route.
     const [transfer] = await anvils.transfers(5n)
     const message = Buffer.from(transfer!.message, 'base64')
-    expect(await bridge.endpoint('target').verify(message)).toMatchObject({ kind: 'valid' })
+    expect(await bridge.endpoints.get('target')!.verify(message)).toMatchObject({ kind: 'valid' })
     const { bridge: sourceBridge, anvil } = anvils.target
     const back = writeMessage({ ...readMessage(message), sourceBridge, sourceNetworkId: BigInt(anvil.chainId) })
     expect(bridge.decode(back)).toMatchObject({ sourceChain: 'target', targetChain: 'source' })

@@ -34,7 +34,7 @@ describe("The policy of a lane's key", () => {
     },
     new Map([['here', chain]]),
   )
-  const endpoints = [...bridges.values()].map((one) => one.endpoint('here'))
+  const endpoints = [...bridges.values()].map((one) => one.endpoints.get('here')!)
 
   const signing = signingLimitsSchema.parse({})
   const here = { family: 'evm', networkId: 1, lanes, signing } as const

@@ -5,7 +5,7 @@ import { createKeylessRequests, createPauses } from '../../lanes/ledger/keyless-
 import { listWaitingTransfers, wakeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { createChainSteps } from '../../activities/index.ts'
 import type { LocalLanes } from '../../activities/deps.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { type ChainName, ofChain } from '../../domain/transfer/transfer.ts'
 import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { crashSinks, workflowBundle } from '../process/bundle.ts'
 import { laneConfigs } from './lane.ts'
@@ -37,7 +37,7 @@ export async function createChainWorker(
   const localSlots = [...localLanes.values()].reduce((sum, { slots }) => sum + slots.size, 0)
   const gates = createGateWatcher(name, lanes, context)
   const openLanes = createOpenLaneWatcher({ lanes, wake: (id) => wakeTransfer(client, id), logger })
-  const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
+  const batched = [...bridges.values()].some(({ endpoints }) => ofChain(endpoints, { chain: name }).batches !== undefined)
   const activities = createChainSteps({
     bridges,
     chains,
@@ -82,7 +82,7 @@ export async function createTransferWorker(
 function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: ProcessContext): GateWatcher | undefined {
   const { config, client, network, logger, metrics } = context
   const chain = network.chains.get(name)
-  const endpoints = new Map([...network.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
+  const endpoints = new Map([...network.bridges].map(([bridge, one]) => [bridge, ofChain(one.endpoints, { chain: name })] as const))
   if (!chain || ![...endpoints.values()].some(({ reserve }) => reserve)) return undefined
   const pauses = createPauses(client, laneConfigs(config, name))
   const unauthorized = new LanesWithoutRole({ endpoints, lanes, pauses, logger, metrics })

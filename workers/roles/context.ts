@@ -108,7 +108,7 @@ export function withEarnings(
       times.delivered(transfer, seenAt)
       const { bridge, targetChain: chain } = transfer
       try {
-        const wei = bridges.get(bridge)?.endpoint(chain).delivery(transfer).earned ?? 0n
+        const wei = bridges.get(bridge)?.endpoints.get(chain)?.delivery(transfer).earned ?? 0n
         if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
       } catch {
         // A delivery must not fail because of a metric.

@@ -99,7 +99,7 @@ function scannedOptions(context: ProcessContext, source: ScannedSource): Scanned
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)
   const targetChain = network.chains.get(source.targetChain)
-  const endpoint = network.bridges.get(source.bridge)?.endpoint(source.targetChain)
+  const endpoint = network.bridges.get(source.bridge)?.endpoints.get(source.targetChain)
   if (!sourceChain || !targetChain || !endpoint) throw new Error(`${source.config.stream} is not of this network`)
   const isHalted = () => haltOf(settings(), source) !== undefined
   return { ...commonOptions(context), source, sourceChain, targetChain, endpoint, haltRoute, isHalted }

@@ -9,7 +9,7 @@ import type { ChainConfig, Config, LaneSettings, SignerConfig } from '../../conf
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Chain } from '../../chains/port.ts'
 import type { LaneConfig, LaneId } from '../../domain/lane/lane.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { type ChainName, ofChain } from '../../domain/transfer/transfer.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
 import { StepSlots } from '../../lanes/step-slots.ts'
 import { BatchTracker } from '../../lanes/batch/batch-tracker.ts'
@@ -83,7 +83,7 @@ export async function createLaneWorker(
   const { client, network, settings, fees, losses, stepTimes } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
-  const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chain.name))
+  const endpoints = [...network.bridges.values()].map((bridge) => ofChain(bridge.endpoints, { chain: chain.name }))
   demandSources(context, chain.name)
   const dataFolder = await makeDataFolder(context.config.dataFolder)
   const spendingFolder = join(dataFolder, 'spending', config.lane.replaceAll(/[^\w.-]/g, '_'))

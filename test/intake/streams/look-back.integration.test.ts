@@ -155,7 +155,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
       streamClient,
       ...{ freshMs: 0, proved: { own: async () => [] } },
       logger: silentLogger(),
-      bridge: { name: 'wormhole-token-bridge', decode: unused('decode'), endpoint: unused('endpoint') },
+      bridge: { name: 'wormhole-token-bridge', decode: unused('decode'), endpoints: new Map() },
       submitter: { submit: unused('submit') },
       lookup: {
         find: async ({ sequence }: { sequence: string }) => (fetched.push(sequence), { kind: 'absent' as const, againInMs: 60_000 }),

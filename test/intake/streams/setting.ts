@@ -27,6 +27,7 @@ import { streamWorkflowId } from '../../../temporal/contracts/stream.ts'
 import { testChain } from '../../helpers/evm.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../../helpers/native-bridge.ts'
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
+import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 /** A line that an agent logged. */
 export interface Line {
@@ -124,7 +125,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       const bridge = {
         name: 'wormhole-token-bridge' as const,
         decode,
-        endpoint: () => ({ verify: async () => ({ kind: 'valid' }) }) as never,
+        endpoints: onEveryChain({ verify: async () => ({ kind: 'valid' }) }),
       }
       return {
         ...{ bridge, client, logger: silentLogger(), rangeBlocks: 10, lookBackMs: 0, checkpoints: undefined },

@@ -52,7 +52,7 @@ function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partia
   const transfer = { bridge, sourceChain: 's', sourceId: '2', targetChain: 't', emitter, digest: '0x00', message: '' }
   return {
     source: { emitterChain: 2, emitter, sourceChain: 's', delivered: async (all) => all.map(() => false), ...own },
-    bridge: { name: bridge, decode: (vaa) => ({ ...transfer, sequence: parseVaa(vaa).sequence }), endpoint: unused('endpoint') },
+    bridge: { name: bridge, decode: (vaa) => ({ ...transfer, sequence: parseVaa(vaa).sequence }), endpoints: new Map() },
     submitter,
     lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 15_000 }),
   }

@@ -18,6 +18,7 @@ import { chainQueue, searchAttributes, transferId } from '../../../temporal/cont
 import { workflowBundle } from '../../../workers/process/bundle.ts'
 import { type Temporal } from '../../../workers/process/temporal.ts'
 import { connectTestTemporal } from '../../helpers/temporal.ts'
+import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = '33'.padStart(64, '0')
 const stream = `wormhole-token-bridge:a:${emitter}`
@@ -81,7 +82,7 @@ describe('how the transfers of an emitter end', () => {
     const bridge = {
       name: of.bridge,
       decode: (bytes: Uint8Array) => transferOf(Number(toUtf8String(bytes)), 'unserved'),
-      endpoint: () => ({ verify: async () => ({ kind: 'valid' }) }),
+      endpoints: onEveryChain({ verify: async () => ({ kind: 'valid' }) }),
     } as unknown as Parameters<typeof createProvedTransfers>[0]['bridge']
     const proved = createProvedTransfers({ source, bridge, client, logger: silentLogger() })
     const deps = { source, streamClient, client, proved, logger: silentLogger() }

@@ -12,6 +12,7 @@ import { createIgnoredMessages } from '../../../intake/streams/signed/recorder.t
 import type { NumberStatus } from '../../../intake/streams/number-status.ts'
 import { unused } from '../../helpers/unused.ts'
 import { signVaa, transferPayload } from '../../helpers/vaa.ts'
+import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = 'ec'.repeat(32)
 const source = createSourceWithoutNode({
@@ -33,7 +34,7 @@ function network(verify: () => Promise<Verdict>) {
   const bridge = {
     name: 'wormhole-token-bridge' as const,
     decode: createDecode(new Map([[2, 'ethereum']])),
-    endpoint: () => ({ verify: () => (counts.looks++, verify()) }) as never,
+    endpoints: onEveryChain({ verify: () => (counts.looks++, verify()) }),
   }
   const recorder = { add: (number: string, status: NumberStatus) => void recorded.push([number, status]), has: () => false }
   const streamClient = { view: { completedNumber: '6' } as never }

@@ -12,6 +12,7 @@ import { transferId } from '../../../temporal/contracts/names.ts'
 import { signVaa } from '../../helpers/vaa.ts'
 import { fakeChain } from './fake-context.ts'
 import { listingClient } from './listing-client.ts'
+import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
@@ -82,7 +83,7 @@ async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved',
     },
     bridge: {
       ...{ name: bridge, decode },
-      endpoint: () => ({ verify: async (vaa: Uint8Array) => verdicts[parseVaa(vaa).timestamp] ?? forged }),
+      endpoints: onEveryChain({ verify: async (vaa: Uint8Array) => verdicts[parseVaa(vaa).timestamp] ?? forged }),
     },
     streamClient: {
       view: undefined,

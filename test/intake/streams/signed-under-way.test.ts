@@ -9,6 +9,7 @@ import { transferId } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
 import { fakeChain } from './fake-context.ts'
 import { type ListedRun, listingClient } from './listing-client.ts'
+import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = '33'.padStart(64, '0')
 const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 's', emitter }
@@ -41,7 +42,7 @@ function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number
   const source = { ...of, kind: 'signed', emitterChain: 2, config: state.config, delivered: async () => [], published: async () => [] }
   const bridge = {
     ...{ name: of.bridge, decode },
-    endpoint: () => ({
+    endpoints: onEveryChain({
       verify: async (vaa: Uint8Array) =>
         decode(vaa).digest === transferOf(Number(decode(vaa).sequence)).digest
           ? { kind: 'valid' }

@@ -15,6 +15,7 @@ import { codeOfAsync } from '../../helpers/refusals.ts'
 import { unused } from '../../helpers/unused.ts'
 import { signVaa, transferPayload } from '../../helpers/vaa.ts'
 import { fakeStream } from './fake-context.ts'
+import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = 'ec'.repeat(32)
 const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
@@ -33,7 +34,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
     bridge: {
       name: 'wormhole-token-bridge' as const,
       decode: createDecode(new Map([[2, 'ethereum']])),
-      endpoint: () => ({ verify: async () => ({ kind: 'valid' as const }) }) as never,
+      endpoints: onEveryChain({ verify: async () => ({ kind: 'valid' as const }) }),
     },
     streamClient,
     submitter: {
@@ -163,14 +164,16 @@ describe('whether a message that is not for us is signed', () => {
     const asked: string[] = []
     const bridge = {
       decode: createDecode(new Map([[2, 'ethereum']])),
-      endpoint: (chain: string) => ({
-        verify: async () => {
-          asked.push(chain)
-          const said = given[chain]!
-          if (said instanceof Error) throw said
-          return said
-        },
-      }),
+      endpoints: new Map(
+        Object.entries(given).map(([chain, said]) => {
+          const verify = async () => {
+            asked.push(chain)
+            if (said instanceof Error) throw said
+            return said
+          }
+          return [chain, { verify }]
+        }),
+      ),
     }
     const ask = () => isIgnorable({ source: { ...source(), withoutNode: { judges } }, bridge: bridge as never }, vaa(1n, 30))
     return { ask, asked }
@@ -195,7 +198,7 @@ describe('whether a message that is not for us is signed', () => {
   })
 
   test('only the target verifies a transfer to a configured chain', async () => {
-    const bridge = { decode: createDecode(new Map([[2, 'ethereum']])), endpoint: unused('endpoint') }
+    const bridge = { decode: createDecode(new Map([[2, 'ethereum']])), endpoints: new Map() }
     expect(await isIgnorable({ source: source(), bridge: bridge as never }, vaa(1n, 2))).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 import type { SignedSource } from '../../../../bridges/port.ts'
 import { toRelayerError } from '../../../../domain/catalogue/errors.ts'
-import type { Transfer } from '../../../../domain/transfer/transfer.ts'
+import { ofChain, type Transfer } from '../../../../domain/transfer/transfer.ts'
 import type { Logger } from '../../../../observability/logger.ts'
 import { boundedMap } from '../../../../runtime/bounded-map.ts'
 import { mapLimited } from '../../../../runtime/map-limited.ts'
@@ -98,7 +98,7 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
     const bytes = new Uint8Array(Buffer.from(stored.message, 'base64'))
     const { message: _, ...message } = bridge.decode(bytes)
     if (!isOwn(deps, listed, message)) return { proof: 'foreign' }
-    const verdict = await bridge.endpoint(message.targetChain).verify(bytes)
+    const verdict = await ofChain(bridge.endpoints, { chain: message.targetChain }).verify(bytes)
     if (verdict.kind === 'wait') return { proof: 'unproved' }
     // A signature by guardians who were replaced since is still a signature.
     return verdict.kind === 'valid' || verdict.awaitNewSignatures ? { proof: 'own', message } : { proof: 'foreign' }

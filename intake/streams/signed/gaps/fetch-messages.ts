@@ -1,5 +1,5 @@
 import { type ErrorCode, type RelayerError, toRelayerError } from '../../../../domain/catalogue/errors.ts'
-import type { ChainName, Transfer } from '../../../../domain/transfer/transfer.ts'
+import { type ChainName, ofChain, type Transfer } from '../../../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../../../domain/vaa.ts'
 import type { SubmitResult } from '../../../submit/submitter.ts'
 import type { Published, SignedSource, Verdict } from '../../../../bridges/port.ts'
@@ -143,7 +143,7 @@ export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []
-  let verdict = () => bridge.endpoint(first).verify(vaa)
+  let verdict = () => ofChain(bridge.endpoints, { chain: first }).verify(vaa)
   for (const next of others) {
     try {
       const answer = await verdict()
@@ -151,7 +151,7 @@ async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: 
     } catch (error) {
       if (!toRelayerError(error).retriable) throw error
     }
-    verdict = () => bridge.endpoint(next).verify(vaa)
+    verdict = () => ofChain(bridge.endpoints, { chain: next }).verify(vaa)
   }
   return verdict()
 }
