@@ -36,12 +36,8 @@ export interface Admitted {
 }
 
 /** A halt, denial, quarantine or closed gate that came after the admission. Undefined: the transfer may use a nonce. */
-export async function restrictionOf(
-  deps: Omit<Deps, 'bridges'>,
-  endpoint: Endpoint,
-  { transfer, parties, retriedAt }: Admitted,
-  lane: LaneId,
-): Promise<NoSlot | undefined> {
+export async function restrictionOf(deps: Deps, endpoint: Endpoint, admitted: Admitted, lane: LaneId): Promise<NoSlot | undefined> {
+  const { transfer, parties, retriedAt } = admitted
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
     const known = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? quarantineOf(deps, parties, retriedAt)
     const gate = known ?? (await reserve(laneAddress(lane)))

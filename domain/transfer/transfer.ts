@@ -102,10 +102,7 @@ export function numberOfUnconfigured(name: ChainName): string | undefined {
 }
 
 /** The part for a chain. Throws TARGET_CHAIN_UNSUPPORTED if this process does not serve the chain. */
-export function ofChain<T>(
-  parts: ReadonlyMap<ChainName, T> | undefined,
-  facts: { readonly chain: ChainName; readonly bridge?: BridgeName },
-): T {
+export function ofChain<T>(parts: ReadonlyMap<ChainName, T> | undefined, facts: { chain: ChainName; bridge?: BridgeName }): T {
   const part = parts?.get(facts.chain)
   if (part !== undefined) return part
   const detail = `This process serves ${[...(parts?.keys() ?? [])].join(', ') || 'no chain'}.`
