@@ -29,7 +29,7 @@ export interface StepDeps {
   readonly fees: FeePolicyResolver
   /** How long a transfer that holds a nonce stays with a lane that is forbidden or unserved, ms. */
   readonly abandonAfterMs: number
-  /** Wakes transfers that wait for a gate. Absent: each checks by itself. */
+  /** Wakes transfers that wait for a gate. Absent: each transfer checks the gate by itself. */
   readonly gates?: ClosedGates
   readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>
   readonly losses?: Losses

@@ -4,13 +4,13 @@ import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/** The first heartbeat and the later interval, as shares of the timeout. The rest is slack for a busy process. */
+/** Times to the first heartbeat and between later ones, as shares of the timeout. The rest is slack for busy times. */
 const firstShare = 0.5
 const everyShare = 0.3
 
 const longestMessage = 4_000
 
-/** Heartbeats reveal a dead worker. A healthy step ends before the first: each costs a state transition. */
+/** Heartbeats reveal a dead worker. The first comes after a healthy step's end, since each costs a state transition. */
 export async function withHeartbeats<T>(step: (context: Context, enter: (phase: string) => void) => Promise<T>): Promise<T> {
   const context = Context.current()
   const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs
@@ -28,7 +28,7 @@ export async function withHeartbeats<T>(step: (context: Context, enter: (phase: 
   }
 }
 
-/** The only place where an error becomes a Temporal failure: its type is the code. Its text has no secrets. */
+/** The only place where an error becomes a Temporal failure. Its type is the error's code. Its text has no secrets. */
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)

@@ -31,8 +31,8 @@ export interface FoundDelivery {
 }
 
 /**
- * A bridge's limit on the target chain. `lane`: this lane cannot deliver. `transfer`: its amount never fits, so it is
- * parked. `route`: closed for this amount now; `opensAt` is in seconds since the epoch.
+ * A bridge's limit on the target chain. `lane`: this lane cannot deliver. `transfer`: the amount never fits, so the
+ * transfer is parked. `route`: closed for this amount now; `opensAt` is in seconds since the epoch.
  */
 export type Gate =
   | { readonly kind: 'open' }
@@ -42,7 +42,7 @@ export type Gate =
 
 /** A transfer's delivery, from one read of its message. */
 export interface PlannedDelivery {
-  /** The delivering call. Its reads never change for a token and are cached. */
+  /** The delivering call. Making it reads the token's data, which never change and are cached. */
   readonly call: () => Promise<Intent>
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, cost is not checked. */
@@ -60,7 +60,7 @@ export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'> {
 /** A bridge on one target chain. */
 export interface Endpoint {
   readonly chain: ChainName
-  /** Checks that an accepted guardian set signed it, or its source recorded it. Runs before an id is taken; cached. */
+  /** Checks that valid guardians signed the message or its source recorded it. Cached. Runs before an id is used. */
   verify(message: Uint8Array): Promise<Verdict>
   /** Whether the target's contract accepts the emitter. Absent: `verify` covers it. */
   accepts?(transfer: Transfer): Promise<Verdict>
@@ -70,14 +70,14 @@ export interface Endpoint {
   delivered(transfer: Transfer, at: At): Promise<boolean>
   /** From the chain's logs. Undefined if the node has no such log (pruned, not synced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
-  /** Throws as `decode`. */
+  /** Throws what `decode` throws. */
   delivery(transfer: Transfer): PlannedDelivery
   /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
    * Proves a call from its calldata alone, right before a key signs: exactly encoded, with only genuine transfers to
-   * this chain. Throws CALL_UNJUSTIFIED (also outside `calls`), NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN (these pass),
-   * read errors.
+   * this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN
+   * (both heal with time), read errors.
    */
   proveCall(intent: Intent): Promise<void>
   /** @param transfer distinguishes an amount that never fits from a spent budget */
@@ -85,7 +85,7 @@ export interface Endpoint {
   /** The gate for this account. Absent: no gate. If open, reserves the amount. Call through `withReservation`. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
-  /** The role that this account lacks. `everywhere`: for the whole chain. Absent: anyone may deliver. */
+  /** The role that this account lacks. `everywhere`: on every contract of the chain. Absent: anyone may deliver. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** Delivery of several transfers in one call. Absent: not supported. */
   readonly batches?: SharedCalls
@@ -94,12 +94,12 @@ export interface Endpoint {
 
 /** Several transfers in one call, all or nothing. */
 export interface SharedCalls {
-  /** Most transfers of any call on this chain. */
+  /** Maximum number of transfers in any call on this chain. */
   readonly largest: number
   /** Transfers of the same key may share a call, up to `most`. Undefined: delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   intent(transfers: readonly Transfer[]): Promise<Intent>
-  /** Transfers that fit together, by the limits that `reserve` last read. Others are skipped. */
+  /** Transfers whose sum is within the limits that `reserve` last read. Others are skipped. */
   fitting(transfers: readonly Transfer[]): readonly Transfer[]
 }
 
@@ -108,7 +108,7 @@ export interface Bridge {
   readonly name: BridgeName
   /** Checks the form only. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
   decode(message: Uint8Array): Transfer
-  /** Index of the signing guardian set. Absent: signatures never expire. Throws like `decode`. */
+  /** Index of the signing guardian set. Absent: signatures never expire. Throws what `decode` throws. */
   signedBy?(message: Uint8Array): number
   /** On the chains that this process serves. `ofChain` throws for any other. */
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
@@ -123,16 +123,16 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** A numbered source (domain/stream/stream.ts). `scanned`: blocks hold messages. `signed`: guardians keep them. */
+/** A numbered source (domain/stream/stream.ts). `scanned`: blocks hold messages. `signed`: guardians hold them. */
 export type Source = ScannedSource | SignedSource
 
 interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** Highest number at the finalized state, by quorum; undefined: none. Searches from `known`, also down. */
+  /** Highest number at the finalized state, by quorum; undefined: none. Searches from `known`, also downwards. */
   highest(known?: string): Promise<string | undefined>
-  /** By quorum at the target's finalized state; false without agreement. Throws contradictions, read errors. */
+  /** By quorum at the target's finalized state; false if nodes disagree. Throws contradictions, read errors. */
   delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
@@ -141,13 +141,13 @@ export interface ScannedSource extends SourceBase {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Without `at` it is one node's word, which halts no route. Throws NODES_DISAGREE at `agreed`, even for a refused
-   * range. Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
+   * Without `at` the answer is one node's word, which halts no route. Throws NODES_DISAGREE at `agreed`, even for a
+   * refused range. Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
-  /** Undefined: none yet. Throws contradictions (`haltRoute`, by quorum), read errors, and NODES_DISAGREE. */
+  /** Undefined: no record yet. Throws contradictions (`haltRoute`, by quorum), read errors, and NODES_DISAGREE. */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
-  /** Completions by any account on the target. Throws like `initiated`. */
+  /** Completions by any account on the target. Throws what `initiated` throws. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
   /** An error that halts the route: the target completed a transfer other than the recorded one (by digest). */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
@@ -167,14 +167,14 @@ export interface SignedSource extends SourceBase {
   /** 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * Set if the source has no node: then `highest` and `published` find nothing. `judges`: chains whose core contracts
-   * can check signatures, in order of preference.
+   * Set if the source has no node. In that case `highest` and `published` find nothing. `judges`: chains whose core
+   * contracts can check signatures, in order of preference.
    */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
   /** From the config. Absent: the stream agent decides. No number from `first` on is in a block before `block`. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Numbers in the source's blocks; `content` for `wanted` ones only. Without `at`, no number is given up.
+   * Numbers in the source's blocks; `content` only for `wanted` ones. Content `none` is conclusive only with `at`.
    * Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>

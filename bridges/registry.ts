@@ -97,7 +97,7 @@ export function createBridges(options: BridgesOptions, connected: Chains, served
   return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
 }
 
-/** Chains to connect for deliveries to `targets`: messages without signatures are checked at their source. */
+/** Chains to connect for deliveries to `targets`, because messages without signatures are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]

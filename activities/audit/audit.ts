@@ -21,24 +21,24 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly metrics: Metrics
 }
 
-/** `undone`: the effect is gone. `reopened`: closed without an outcome. `idle`: runs and waits for nothing. */
+/** `undone`: a delivered effect is gone. `reopened`: the run closed without an outcome. `idle`: it hangs. */
 type Found = 'undone' | 'reopened' | 'idle'
 
-/** Carried by the heartbeats, so that another try goes on from the same page. */
+/** The heartbeats carry this, so that the next try of the activity goes on from this page. */
 interface Progress {
   page: ClosedPage
   report: AuditReport
 }
 
-/** Longest list of ids in the report. The counts include the rest. */
+/** How many ids a list of the report has at most. The counts include the others. */
 const listed = 200
 const heartbeatMs = 5_000
-/** Runs younger than this are skipped, ms: nearly all of them end by then. */
+/** Runs younger than this are skipped, ms, because nearly all of them end before. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** Cached transfers of closed runs. They never change, and every audit of the next hours reads them again. */
+/** How many transfers of closed runs are cached at most: they never change, and later audits read them again. */
 const mostCached = 20_000
-/** The second read waits this many block times for a block, and at least 10 s. */
+/** The second read waits this many block times for another block, or `leastWaitMs` if that is longer. */
 const blocksToWait = 5
 const leastWaitMs = 10_000
 
@@ -59,7 +59,7 @@ interface StoredTransfer {
   readonly transfer: Transfer
 }
 
-/** Reads recently delivered effects again. Then recovers transfers that closed without an outcome or idle. */
+/** Reads recently delivered effects again. Then recovers transfers that closed without an outcome or are idle. */
 export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivered'] {
   const load = createLoader(deps.client)
   return async (input) => {
@@ -104,12 +104,12 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // A later outcome is due to an operator or a policy. A run that closed without one belongs to the next phase.
+    // Another outcome came from an operator or a policy. A run that closed without an outcome is for the next phase.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
-/** Asks most nodes at finality, a block later: a reorganisation undoes effects. Undefined: no agreement or no block. */
+/** Reads again a block later, since a reorg hides effects, and asks most nodes. Undefined: no agreement or no block. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

@@ -5,10 +5,10 @@ import { endpointOf } from '../deps.ts'
 import { type BatchAnswer, type BatchCandidate, type BatchDeps, createBatchBuilder } from './build-batch.ts'
 
 export const waitForBatchMs = 30_000
-/** Bounds of the period of group commit, ms. No candidate may give up while its batch is built. */
+/** Bounds of `periodMs`, ms. Below `waitForBatchMs`, since no candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch in busy times, ms. Below the first heartbeat, which costs a state transition. */
+/** Longest wait for a full batch in busy times, ms. Ends before the first heartbeat, which costs a state transition. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>
@@ -19,7 +19,7 @@ export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs
   return { periodMs, fullBatchMs: Math.max(periodMs, Math.min(longestPeriodMs, fullBatchMs)) }
 }
 
-/** One batcher per group: transfers of different contracts never share a call. */
+/** One batcher per group, since transfers of different contracts never share a call. */
 export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: number }) {
   const { agent, chain, batches } = deps
   const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
@@ -47,7 +47,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
       return groupOf(transfer) && batches.find(intentId)
     },
     driven: (intentId: string) => batches.driven(intentId),
-    /** Returns `alone` at once if no calls are shared or nothing else waits. */
+    /** Returns `alone` immediately if the transfer cannot share a call or nothing else waits. */
     async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {
       const group = groupOf(candidate.transfer)
       return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone

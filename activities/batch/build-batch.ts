@@ -16,7 +16,7 @@ import type { StepDeps } from '../deps.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
-  /** An earlier try may have sent a call for it, even one that the ledger has forgotten. */
+  /** An earlier try may have sent a call for the transfer. The ledger may have forgotten that call. */
   readonly maybeSent?: boolean
   /** How long a read that shows no effect is trusted, ms. */
   readonly trustedMs: number
@@ -24,7 +24,7 @@ export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** `member`: it is in this batch. `seen`: its effect is on the chain. */
+/** `member`: the candidate is in this batch. `seen`: the candidate's effect is on the chain. */
 export type BatchAnswer =
   | { readonly kind: 'alone' }
   | { readonly kind: 'seen' }
@@ -43,9 +43,9 @@ interface BatchBuilderDeps extends BatchDeps {
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
 }
 
-/** Longest wait for the nonce of a batch, ms. Its workflow looks for the batch a minute after it was recorded. */
+/** Longest wait for a batch's nonce, ms. Short, since the `batch` workflow looks for the nonce after a minute. */
 const nonceMs = 20_000
-/** Reasons that concern the whole route: every half of the batch would meet them too. */
+/** Refusals that concern the whole route, so that each half of the batch would get them too. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, BatchAnswer>
@@ -81,7 +81,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** The signer's refusal of the whole call. A half of it may be within the limits. Throws read errors of the proof. */
+/** The signer's refusal of the whole call. Half a batch may be within the limits. Throws read errors of the proof. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
   try {
     await agent.checkSigning(call)
@@ -109,7 +109,7 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // The same check as for a single transfer: a new ledger may grant nonces at the block of an earlier try's call.
+      // As for a single transfer (`effectReader`): a new ledger may grant nonces from the block with an earlier call.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -143,7 +143,7 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined: the candidate stays. A permanent error becomes its answer, since only its own admission judges that. */
+/** Undefined: the candidate stays. A permanent error is the candidate's answer: only its own admission judges that. */
 function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

@@ -15,7 +15,7 @@ export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): P
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/** The delivery, once final. Undefined while nodes disagree or a sole node lacks the log. No `by`: logs are pruned. */
+/** The final delivery. Undefined while nodes disagree or a sole node lacks the log. Without `by` if logs are pruned. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)
@@ -25,12 +25,12 @@ export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise
   return found ? { ...found, ours: isOurs(deps, transfer, found.by) } : { ours: false }
 }
 
-/** Given one node that shows no effect: is that certain? Several nodes must agree. */
+/** One node shows no effect: is that certain? If there are several nodes, most must agree. */
 export async function isAbsent(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return hasOneNode(chain) || (await agreed(endpoint, transfer)) === false
 }
 
-/** Given one node whose latest state shows the effect: do most nodes deny it? False if it is the only node. */
+/** The latest state of one node shows the effect: do most nodes deny it? False if there is only one node. */
 export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
@@ -44,9 +44,9 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Does the latest state show the effect? Halts the route on an impossible state. Throws its code, NODES_DISAGREE, read
- * errors.
- * @param disputed most nodes denied what one node showed before: that node alone no longer counts
+ * Does the latest state show the effect? Halts the route on a state that no honest contract has, and throws the error
+ * of that state. Also throws NODES_DISAGREE and read errors.
+ * @param disputed most nodes denied an effect that one node showed, so one node's answer no longer suffices
  */
 export async function showsEffect(
   deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
@@ -73,7 +73,7 @@ export function isOurs(deps: StepDeps, transfer: Transfer, address: string): boo
   return lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === address)
 }
 
-/** Resolves true with the next block, false if none comes within `mostMs`. */
+/** Resolves true at the next block, false if no block comes within `mostMs`. */
 export function nextBlock({ heads }: Pick<Chain, 'heads'>, mostMs: number): Promise<boolean> {
   const before = heads.current?.latest.hash
   return untilHead(heads, ({ latest }) => latest.hash !== before, mostMs)
@@ -98,7 +98,7 @@ function hasOneNode(chain: Chain): boolean {
   return votersOf(chain.nodes()).length === 1
 }
 
-/** For an effect in the latest state: the delivery if it is final, else how long until it may be. */
+/** For an effect in the latest state: the delivery if it is final, else how long until it may be final. */
 export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')

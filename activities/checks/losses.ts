@@ -8,9 +8,9 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest wait of a recipient, ms. Its losses are forgotten as long after the end of the wait. */
+/** Longest quarantine of a recipient, ms. This long after a quarantine ends, the recipient's losses are forgotten. */
 const longestWaitMs = 60 * 60_000
-/** How long a reverted batch counts, ms. Its transfers go alone in that time, which shows the culprit. */
+/** How long a reverted batch counts, ms. Meanwhile its transfers are delivered alone, which shows the faulty one. */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -28,7 +28,7 @@ interface Wait {
   readonly reason: string
 }
 
-/** The consequence of a loss. `batch`: such transfers share no calls until then. */
+/** The consequence of a loss. `batch`: the transfers of the reverted call share no calls before `until`. */
 type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
 
 /** Minute since the epoch → wei. */
@@ -41,18 +41,18 @@ interface BatchLoss {
   readonly recipients: Set<string>
 }
 
-/** Costs of reverted deliveries. Recipients wait, each time longer. Tokens above budget wait. Batches go alone. */
+/** Costs of reverted deliveries, and quarantines because of them. Transfers of reverted batches are delivered alone. */
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** By transaction hash. `explained`: another relayer had delivered one of its transfers. */
+  /** By transaction hash. `explained`: another relayer had delivered one of the batch's transfers. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number
   readonly #budget: bigint
   readonly reports: LossReports | undefined
 
-  /** @param tokenBudget of a token per hour, wei, and as much again for its batches */
+  /** @param tokenBudget losses allowed to a token per hour, wei, and the same amount to the token's batches */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
@@ -158,7 +158,7 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/** If the last hour's `sum` (wei) is above the budget: the sum, and until when it will be, ms since the epoch. */
+/** If the last hour's `sum` (wei) is above the budget: the sum, and when it will be within, ms since the epoch. */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

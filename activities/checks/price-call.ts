@@ -2,10 +2,10 @@ import type { Chain, Revert } from '../../chains/port.ts'
 import { selectorOf, type FeePolicyResolver, costNow, firstOffer, type Offer } from '../../domain/fees/fees.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
-/** Gas limit divided by the estimate, unless a policy sets it. */
+/** Gas limit divided by the gas estimate, unless a policy sets another factor. */
 const defaultGasFactor = 1.2
 
-/** `wait`: too dear now. `impossible`: above the limits of the policy at any market. */
+/** `wait`: too dear now. `impossible`: above the limits of the policy at any market price. */
 export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** wei, at the present market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }

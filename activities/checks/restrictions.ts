@@ -16,7 +16,7 @@ type Waiting = Extract<Stopped, { kind: 'waiting' }>
 export type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** Runs a step of admission unless the transfer is halted. Keeps reservations only while the transfer goes on. */
+/** Runs a step of admission unless the transfer is halted. Keeps its reservation only if the transfer goes on. */
 export function admissionStep<T extends Admission | Passed>(
   deps: Deps,
   transfer: Transfer,
@@ -31,7 +31,7 @@ export function admissionStep<T extends Admission | Passed>(
 export interface Admitted {
   readonly transfer: Transfer
   readonly parties: Parties
-  /** When an operator last ordered a retry, ms since the epoch: earlier losses do not quarantine it. */
+  /** When an operator last ordered a retry, ms since the epoch. Losses before it do not quarantine the transfer. */
   readonly retriedAt?: number | undefined
 }
 
@@ -51,7 +51,7 @@ function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Wai
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 
-/** A denial is policy: it may be decided differently later. */
+/** Declines instead of rejecting, because a denial is policy and may be lifted later. */
 export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties): Refusal | undefined {
   const denyRule = denyRuleOf(settings(), parties)
   if (!denyRule) return undefined
@@ -63,7 +63,7 @@ export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties)
   }
 }
 
-/** A wait, if deliveries of the token or recipient cost gas for nothing. Undefined: the transfer may be sent. */
+/** A wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent. */
 export function quarantineOf({ losses }: Pick<Deps, 'losses'>, parties: Parties, retriedAt: number | undefined): Waiting | undefined {
   const now = Date.now()
   const wait = losses?.waitOf(parties, now, retriedAt)
@@ -77,8 +77,8 @@ export function goesAlone({ losses }: Pick<Deps, 'losses'>, parties: Parties): b
 }
 
 /**
- * Counts a reverted call if most nodes deny the effect and the gate is open: a pause is nobody's fault. Ignores revert
- * texts: strangers write them. Never throws.
+ * Counts a reverted call as a loss if most nodes deny the effect and the gate is open, since a pause is not the
+ * recipient's fault. Ignores revert texts, because strangers write them. Never throws.
  */
 export async function recordLoss(deps: Deps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return

@@ -7,7 +7,7 @@ import { Wait } from '../../runtime/wait.ts'
 import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../../temporal/contracts/operator-transaction.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Largest difference between the clocks of the chain and of Temporal, ms. */
+/** Largest difference that is assumed between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
 /** Longest search, ms. Below the step's timeout. Answers are kept for the next search. */
@@ -21,7 +21,7 @@ export type Order = Pick<SendOperatorTransactionInput, 'lane' | 'intent'> & { re
 export interface Search {
   readonly chain: Chain
   readonly known: FinalNonces
-  /** Era of the lane's ledger: another era may be another chain. */
+  /** Number of resets of the lane's ledger. After a reset the lane may be on another chain. */
   readonly era: number
   readonly signal: AbortSignal
   readonly forMs?: number
@@ -41,7 +41,7 @@ export class FinalNonces {
     this.#answers = new LRUCache({ max })
   }
 
-  /** Undefined if the nodes no longer have the transaction. Throws like `Chain.mined`. */
+  /** Undefined if the nodes no longer have the transaction. Throws what `Chain.mined` throws. */
   user({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, nonce: number): Promise<NonceUser | undefined> {
     return this.#once(`${lane} ${era} nonce ${nonce}`, async () => {
       const mined = await chain.mined(laneAddress(lane), nonce)
@@ -49,7 +49,7 @@ export class FinalNonces {
     })
   }
 
-  /** ms since the epoch; undefined if the nodes no longer have the block. Throws like `Chain.block`. */
+  /** ms since the epoch; undefined if the nodes no longer have the block. Throws what `Chain.block` throws. */
   minedAt({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, { height }: NonceUser): Promise<number | undefined> {
     return this.#once(`${lane} ${era} block ${height}`, async () => {
       const block = await chain.block(height, 'agreed')
@@ -68,7 +68,7 @@ export class FinalNonces {
   }
 }
 
-/** Did an earlier, forgotten ledger pay this? Undefined: no. `no-slot`: not known yet. Throws NODE_UNAVAILABLE. */
+/** Looks for the payment among forgotten nonces. Undefined: none. `no-slot`: unknown yet. Throws NODE_UNAVAILABLE. */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
   if (ranges.length === 0) return undefined
@@ -100,7 +100,7 @@ async function find(search: Search, order: Order, ranges: readonly ForgottenNonc
     for (const [index, user] of users.entries()) {
       const nonce = nonces[index] ?? 0
       if (!user) return (await isBeforeOrder(above)) ? undefined : lost(nonce, lane, range)
-      // An equal payment from long before the order is another one.
+      // An equal payment from long before this order belongs to another order.
       if (user.callHash === wanted) return (await isBeforeOrder(user)) ? undefined : paidBy(chain, nonce, user.hash)
       above = user
     }

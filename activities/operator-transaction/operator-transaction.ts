@@ -18,7 +18,7 @@ import { final, FinalNonces, findForgotten } from './forgotten-nonces.ts'
 import { withHeartbeats } from '../run-step.ts'
 import { priceCall } from '../checks/price-call.ts'
 
-/** Longest wait for a nonce, ms. The workflow acts on a cancel only after it. */
+/** Longest wait for a nonce, ms. The workflow acts on a cancel only after this wait. */
 const waitForSlotMs = 30_000
 const waitForFinalMs = 10_000
 /** Operator transactions come after urgent deliveries and before the others. */
@@ -55,7 +55,7 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process with this nonce died before it asked the members: a member withdrawn since must not be delivered.
+    // The process with this nonce died before it asked the members. Members withdrawn since must not be delivered.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
@@ -98,7 +98,7 @@ async function findFinal(one: Try): Promise<Result> {
   return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
 }
 
-/** Fate of a nonce by most nodes at finality, since no contract prevents a second payment. `lost`: nodes lack it. */
+/** Use of a nonce by most nodes at finality, since a payment must not repeat. `lost`: nodes lack the transaction. */
 async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
   const { nonce, tried } = held
   const address = laneAddress(lane)
@@ -138,9 +138,9 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // A withdrawn intent may have held a nonce that is final by now, or of a ledger that is gone.
+    // A withdrawn intent may have held a nonce that is final by now, or a nonce of a ledger that is gone.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // The transaction of an earlier try may be final: the workflow knows what was signed.
+    // The transaction of an earlier try may be final. The workflow decides, since it knows what was signed.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
@@ -160,7 +160,7 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
 
-/** Finds a payment that an earlier ledger made, so that it is not repeated. For a batch the contract prevents that. */
+/** Finds a payment that an earlier ledger made, so that it is not repeated. A batch's contract prevents repeats. */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined
@@ -168,7 +168,7 @@ async function madeBefore({ chain, known, agent: { view }, input, context }: Try
   return findForgotten(search, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
-/** The same for a nonce without a known signature: if another nonce may have paid, this one is not signed. */
+/** `madeBefore` for a nonce without a known signature: if another nonce may have paid, this nonce is not signed. */
 async function madeInstead(one: Try, pending: PendingTransaction): Promise<Result | undefined> {
   const { agent, input } = one
   if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined

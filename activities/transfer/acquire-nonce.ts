@@ -17,7 +17,7 @@ import { goesAlone, restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
-/** Share of the heartbeat timeout for which a read of no effect is trusted: later another process may take over. */
+/** A read of no effect is trusted for this share of the heartbeat timeout: later another process may take over. */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -33,7 +33,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Gets a nonce. Checks restrictions before and after the wait. A nonce held already is used: the lane owes it. */
+/** Gets a nonce. Checks restrictions before and after the wait, but uses a nonce that the transfer already holds. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -59,7 +59,7 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // The nonce is final without the effect, or the ledger is lost: a new nonce needs another simulation.
+  // The last nonce is final without the effect, or the ledger is lost. A new nonce needs another simulation.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const restricted = await restriction()
   if (restricted) return restricted
@@ -91,8 +91,8 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
 }
 
 /**
- * Reads the effect again if the last read (`readAt`, ms since the epoch) is too old. Also after a new block if a call
- * may have been sent: a ledger that began anew may grant nonces from that block.
+ * Reads the effect again if the last read (`readAt`, ms since the epoch) is too old. Also reads it after a new block
+ * if a call may have been sent, because a ledger that began anew may grant nonces from the block with that call.
  */
 function effectReader(
   chain: Chain,

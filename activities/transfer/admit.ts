@@ -17,7 +17,7 @@ const dearMs = 5_000
 /** Finality is fast if a transaction of the next block is final within this time, ms. */
 const fastFinalityMs = 10_000
 
-/** Steps 1-3 as one local activity: their chain reads leave together. A halted transfer waits before any of them. */
+/** Steps 1-3 as one local activity, so that their chain reads leave together. A halted transfer waits before step 1. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (reserve, endpoint) => {
@@ -42,7 +42,7 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings'>, ref
     })
 }
 
-/** Halts no route: anyone who reaches Temporal can send forged bytes. Streams find contradictions on the chains. */
+/** Halts no route, since anyone with access to Temporal can forge bytes. Streams find contradictions on the chains. */
 async function validate(
   deps: Pick<StepDeps, 'settings'>,
   refuse: Refuse,
@@ -76,7 +76,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
     )
 }
 
-/** Step 3, unless the effect is there. If a second delivery reverts, the effect is read only after a bad simulation. */
+/** Step 3, unless the effect is there. Where a second delivery reverts, reads the effect only after a revert. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,

@@ -23,14 +23,14 @@ export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'stepTimes'> 
   readonly followMs?: number
 }
 
-/** Times of a local broadcast, ms: a few blocks. A longer one goes on as a step of the lane's queue. */
+/** Time limits of a local broadcast, ms: a few blocks. After them it goes on as a step of the lane's queue. */
 const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
 
 const laneCheckMs = 3_000
 
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 
-/** Step 4: nonce, sign, send, follow into a block or to finality. After a crash the next try makes the same bytes. */
+/** Step 4: nonce, sign, send, follow into a block or to finality. After a crash the next try signs the same bytes. */
 export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
   return async (input) => {
     const { slots } = deps
@@ -48,11 +48,11 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
 }
 
-/** `broadcast` on the queue of the transfer's workflow, started in the answer to its task. Same ledger and limits. */
+/** `broadcast` on the queue of the transfer's workflow, often started eagerly. Uses the lane's ledger and limits. */
 export function createBroadcastLocally(lanes?: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
   return async (input) => {
     const lane = lanes?.get(input.lane)
-    // A transaction that may have been sent before is followed on the lane's queue, which retries until it has an end.
+    // A transaction that may have been sent before is followed on the lane's queue, with retries until its end.
     if (!lane || input.mode !== 'new') return { kind: 'elsewhere' }
     const result = await lane.slots.runLocal(transferId(input.transfer), () => lane.broadcast(input))
     return result === undefined || result.kind === 'no-slot' ? { kind: 'elsewhere' } : result
@@ -109,14 +109,14 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // Recorded at once: until the loss is final, many more transfers could go to the same recipient.
+    // Recorded immediately, since many more transfers could go to the same recipient until the loss is final.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
-    // The nonce of the batch is used up, final or not: members do not wait for the one that made it revert.
+    // The batch's nonce is used up, final or not, so members do not wait for the member that made it revert.
     if (batch && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
     const now = pending.state
-    // A reorganisation removed it from its block.
+    // A reorganisation removed the transaction from its block.
     if (now.kind === 'pending' && Date.now() < until) continue
     if (now.kind !== 'included') return unincluded(pending, now)
     const { block, hash: txHash } = now.receipt
@@ -134,7 +134,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
   }
 }
 
-/** Also resolves if the lane is forbidden: then another lane may deliver. */
+/** Also resolves if the lane is forbidden, since another lane may deliver then. */
 async function untilIncluded(pending: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
     if (await pending.until(({ kind }) => kind !== 'pending', Math.min(laneCheckMs, until - Date.now()), signal)) return
@@ -146,21 +146,21 @@ function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclu
   return { kind: 'pending', nonce, attempts, reason: state.note, tried }
 }
 
-/** A receipt is not enough: a transfer, or a round of it, ends only by a read of the effect itself. */
+/** A receipt is not enough: a transfer, or one of its rounds, ends only after a read of the effect itself. */
 async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed, { noop, receipt }: Included): Promise<BroadcastResult> {
   const { chain } = deps
   const endpoint = endpointOf(deps, transfer)
   const hasEffect = !noop && endpoint.hasEffect(receipt, transfer)
   const shows = await isFinal(chain, endpoint, transfer)
   if (shows && hasEffect) return { kind: 'delivered', landed }
-  // Another transaction delivered first; or the receipt was false, and this one did.
+  // Another transaction delivered first, or the receipt was false and this transaction delivered.
   if (shows) return { kind: 'seen' }
   const absent = shows === false && !hasEffect && !(await endpoint.delivered(transfer, 'latest'))
   if (absent) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/** The result of a batch for a member. If it failed, another member may be the reason: this one is admitted again. */
+/** A batch's result for a member. If the batch failed, another member may be the reason: this one is admitted again. */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':

@@ -12,10 +12,10 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
-/** Waits for a watched gate, ms. The watcher wakes the transfer; the wait only runs out if the watcher is gone. */
+/** Bounds of the wait for a watched gate, ms. The wait runs out only if the watcher, which wakes transfers, is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** Shortest wait after the gate opens, ms, so that the watcher comes first. */
+/** Minimum time after a gate opens before a transfer checks it unwoken, ms: the watcher should wake it first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'openLanes'> & {
@@ -65,7 +65,7 @@ async function unauthorizedGate(
 
 export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
   const lanes = lanesOf(deps, transfer)
-  // A transfer that just left an open lane would be woken at once, for nothing.
+  // A transfer that just left an open lane would be woken immediately, for nothing.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
@@ -78,7 +78,7 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // A worker with an older config may still serve its queue: then the broadcast goes on.
+    // A worker with an older config may still serve the lane's queue, and then the broadcast goes on.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }

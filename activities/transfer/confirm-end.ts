@@ -12,7 +12,7 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** The same for refusals. Every undelivered message asks, so reads of the ledgers are shared. */
+  /** `heldNonces` for refusals. Every refused message asks, so reads of the ledgers are shared. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
@@ -33,8 +33,8 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
 export type Refuse = (transfer: Transfer, refusal: Refusal) => Promise<Stopped>
 
 /**
- * An earlier, forgotten run may have sent a call: no transfer is refused while a nonce of it can be mined. For an
- * invalid message no effect is read and nothing withdrawn: strangers choose its fields.
+ * An earlier, forgotten run may have sent a call, so no transfer is refused while one of its nonces can be mined. For
+ * an invalid message no effect is read and nothing is withdrawn, because strangers choose the message's fields.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
@@ -64,7 +64,7 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
 }
 
-/** Nonces not final for most nodes, one per lane. Undefined while they disagree. @param left known to the transfer */
+/** Nonces not final for most nodes, one per lane. Undefined: nodes disagree. @param left nonces the transfer knows */
 async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])
@@ -79,7 +79,7 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
   if (highest >= agreed) return { lane, nonce: highest }
-  // The ledger forgets a nonce that is final for one process: most nodes must show it as final.
+  // The ledger forgets a nonce once it is final for one process, so most nodes must show the nonce as final too.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
   // A nonce of an earlier ledger must be in no pool and no unfinal block, even if a wipe removed all records of it.

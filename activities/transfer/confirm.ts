@@ -5,7 +5,7 @@ import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled } from '.
 import { recordLoss } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 
-/** Step 5: does the finalized state show the effect? `unsettled` until the nodes agree on a verdict that ends it. */
+/** Step 5: does the finalized state show the effect? `unsettled` until the nodes agree on a final answer. */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
     const { transfer, landed, requireAgreement } = input

@@ -9,10 +9,10 @@ import type { Endpoint, Gate } from '../port.ts'
 import { type Reserve, withReservation } from './with-reservation.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Most transfers woken per block. Lanes deliver a few hundred per block. */
+/** How many transfers are woken per block at most. Lanes deliver a few hundred per block. */
 const wokenPerBlock = 200
 const wokenAtATime = 20
-/** Most transfers that are watched. Further ones poll their gates themselves. */
+/** How many transfers are watched at most. The others poll their gates themselves. */
 const mostWaiting = 20_000
 
 /** A closed gate that will open again. */
@@ -26,7 +26,7 @@ export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /** `wake`: false if the transfer is gone. `waiting`: also transfers of an earlier process. */
+  /** `wake`: false if the transfer is gone. `waiting`: includes transfers that began to wait in an earlier process. */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger
@@ -36,11 +36,11 @@ export interface GateWatcherOptions {
 interface Waiter {
   readonly id: string
   readonly transfer: Transfer
-  /** Undefined before the gate was checked. */
+  /** Why the gate is closed. Undefined before the gate was checked. */
   code?: ErrorCode
 }
 
-/** Checks gates once per block while transfers wait, and wakes transfers that may pass. They keep reservations. */
+/** Checks gates once per block while transfers wait, and wakes those that may pass. These keep their reservations. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -105,7 +105,7 @@ export class GateWatcher {
     }
   }
 
-  /** Keeps the reservation if the gate is open. A transfer that never fits also passes: its admission parks it. */
+  /** Keeps the reservation if the gate is open. A transfer that never fits also passes, since admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)
@@ -147,7 +147,7 @@ export class GateWatcher {
     return this.#order
   }
 
-  /** Adds transfers that waited before this process started. Until found they poll their gates. */
+  /** Adds transfers that waited before this process started. Until they are found, they poll their gates. */
   async #findEarlier(): Promise<void> {
     const { endpoints, waitingTransfers, logger, chain } = this.#options
     for (const [name, { reserve }] of endpoints) {

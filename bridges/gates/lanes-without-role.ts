@@ -6,9 +6,9 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Pause between two orders for a lane, ms. Its cached status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
+/** Minimum time between orders for a lane, ms. A cached status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
 const orderAgainMs = 10_000
-/** Interval at which lanes that another process paused and left are looked for, ms. */
+/** Interval of the search for paused lanes that another process no longer watches, ms. */
 const statusesMs = 60_000
 
 /** @param reasons one per bridge */
@@ -26,7 +26,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/** Pauses a lane whose key may deliver for no bridge, and resumes it once the key may. */
+/** Pauses a lane whose key has the role for no bridge, and resumes the lane once its key has a role. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number

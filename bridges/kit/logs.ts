@@ -17,7 +17,7 @@ export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
-/** Throws like `logs`, and NODE_REFUSED for a log outside the range. */
+/** Throws what `logs` throws, and NODE_REFUSED for a log outside the range. */
 export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
   const { fromBlock, toBlock } = range
   const logs = await chain.logs(range, at)
@@ -38,7 +38,7 @@ interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches backwards, `rangeBlocks` per read. Undefined: none in `depthBlocks`, or refused. Five reads at most. */
+/** Searches backwards, by default in five reads. Undefined: no log in `depthBlocks`, or a node refused the range. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

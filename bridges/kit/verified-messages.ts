@@ -5,13 +5,13 @@ const mostRemembered = 4_096
 
 export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 
-/** Verified messages by exact bytes, for `rememberMs` (0: no limit): sources may change. A new `under` voids one. */
+/** Remembers verified messages by exact bytes for `rememberMs` (0: no limit), because sources may change. */
 export function createVerifiedMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {
-    /** Of a message that its source showed. */
+    /** Adds a message that its source has shown. */
     add: (message: Uint8Array): void => void verified.set(fingerprint(message), ''),
-    /** Checks a message unless it is remembered. Throws as `check`. */
+    /** Checks a message unless it is remembered with the same `under`. Throws what `check` throws. */
     async once(message: Uint8Array, under: string, check: () => unknown): Promise<void> {
       const key = fingerprint(message)
       if (verified.get(key) === under) return

@@ -16,7 +16,7 @@ import { refusals } from './verify.ts'
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
 const words = 5
 
-/** ethers would take a hundred times as long, several times per delivery. */
+/** Encoded by hand, since ethers takes a hundred times as long and each delivery needs several encodings. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
@@ -36,7 +36,7 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/** Delivers all or none. Throws INPUT_INVALID without a transfer, or for a repeated one (all would revert). */
+/** Delivers all or none. Throws INPUT_INVALID without a transfer, or if one is repeated (the call would revert). */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })

@@ -8,13 +8,13 @@ import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompl
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** Transfers by block. Throws like `readLogs`, and NATIVE_ID_MISMATCH (only one node's word without `agreed`). */
+/** Throws what `readLogs` throws, and NATIVE_ID_MISMATCH, which without `agreed` is only one node's word. */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** A malformed or contradictory log does not count: a node invented it. */
+/** A malformed or contradictory log does not count, since a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -31,7 +31,7 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/** 0: not completed. Throws NATIVE_NONCE_MISMATCH (halts the route) for another nonce: no honest contract has it. */
+/** Throws NATIVE_NONCE_MISMATCH (halts the route) for another nonce, which no honest contract has. 0: not completed. */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
@@ -51,7 +51,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/** Lower case. Much faster than ethers. Throws NODE_REFUSED unless encoded exactly, with a 64-bit nonce. */
+/** In lower case. Much faster than ethers. Throws NODE_REFUSED unless the log is exact, with a 64-bit nonce. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

@@ -43,7 +43,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
       toVerdict(async () => {
         const decoded = decode(transfer)
         checkSame(transfer, decoded)
-        // A decline is permanent, so the source's table must confirm the message first.
+        // A decline is permanent, so the message is first compared with the source's table.
         await verify(decodeBase64(transfer.message))
         checkAmount(decoded)
       }, refusals),
@@ -64,7 +64,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /** Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both wait: only the gate parks transfers. */
+    /** Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both make a transfer wait: only the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -104,7 +104,7 @@ type DecodeTransfer = (transfer: Transfer) => DecodedTransfer
 
 const mostDecoded = 4_096
 
-/** Decodes once per message and object: the gate watcher asks at every block. */
+/** Decodes once per message and per object, because the gate watcher asks at every block. */
 function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
   const known = new WeakMap<Transfer, DecodedTransfer>()
   const decoded = new LRUCache<string, DecodedTransfer>({
@@ -140,8 +140,8 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
 /**
- * See `Endpoint.delivered`. Most nodes confirm completion under another nonce. Throws like `isCompleted`,
- * NODES_DISAGREE.
+ * See `Endpoint.delivered`. If the id seems completed under another nonce, asks most nodes. Throws what `isCompleted`
+ * throws, and NODES_DISAGREE.
  */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)

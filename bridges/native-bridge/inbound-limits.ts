@@ -21,7 +21,7 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * Checks role, pause, cap and budget. The contract's pause stops only initiations, but its operator means completions
+ * Checks role, pause, cap and budget. The contract's pause stops only initiations, but its operators mean completions
  * too. An empty fund closes the route but parks no transfer. A new day has the whole budget.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
@@ -41,7 +41,7 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/** Transfers that fit the day's budget together. Others are skipped: the contract reverts an oversized batch. */
+/** Transfers that fit the day's budget together. Others are skipped, since an oversized batch reverts. */
 export function fitting<T extends { amount: bigint }>(limits: InboundLimits, transfers: readonly T[], now: number, reserved = 0n): T[] {
   let used = usedAt(limits, now) + reserved
   return transfers.filter(({ amount }) => {
@@ -60,13 +60,13 @@ export interface LimitsChain extends ContractReader, HeadSource {
 }
 
 export interface ReadLimits extends InboundLimits {
-  /** The head when the read began. Later completions may not be counted. */
+  /** Height of the head when the read began. Completions above it may not be counted. */
   readonly height: number
 }
 
 const relayerRole = id('RELAYER_ROLE')
 
-/** The limits of one target contract, read at most once per block (and account). All methods throw like `read`. */
+/** The limits of one target contract, read at most once per block (and account). Methods throw what `read` throws. */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
@@ -83,7 +83,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** The reads may see two neighbouring blocks. That is harmless: the gate only saves attempts. */
+    /** The reads may see two neighbouring blocks. That is harmless, since the gate only saves attempts. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -96,7 +96,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
       return limits && mayComplete !== undefined ? keep({ ...limits, mayComplete }, turn) : undefined
     },
-    /** A missing role is confirmed by most nodes. */
+    /** If one node shows no role, asks most nodes. */
     async mayComplete(relayer: string): Promise<boolean> {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
@@ -142,7 +142,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // Repeated once, not in a loop: a node may name another fund each time.
+      // Read again only once, because a node may name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       // An uninitialised contract has no denominator and accepts nothing.
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
@@ -154,7 +154,7 @@ function hasSeveral({ nodes }: LimitsChain): boolean {
   return votersOf(nodes?.() ?? []).length > 1
 }
 
-/** Time of the latest block, seconds. It decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
+/** Time of the latest block, seconds: it decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
 export function secondsOf(chain: HeadSource): number {
   return currentHead(chain).latest.timestamp
 }

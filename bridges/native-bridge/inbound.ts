@@ -11,7 +11,7 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** Blocks whose completions are read at once. Older reservations have lapsed. */
+/** How many blocks of completions one call reads at most. Reservations from before them have lapsed. */
 const mostBlocks = 1_000
 
 /** The gate of a contract: its limits, less amounts that this process reserved and the contract does not count yet. */
@@ -21,7 +21,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Runs once per block while amounts are reserved. Reads a block behind: counting twice is the safe error. */
+  /** Runs once per block while amounts are reserved. Reads a block behind, since counting twice is the safe error. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -33,12 +33,12 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // Skips a range that a node refuses: its reservations lapse.
+      // Skips a range that a node refuses. The reservations of the range then lapse by time.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
 
-  /** Parks only if most nodes agree on the cap. */
+  /** Parks the transfer only if most nodes agree on the cap. */
   async function confirmed(gate: Gate, amount: bigint): Promise<Gate> {
     const cap = await limits.agreedCap()
     if (amount >= cap) return gate

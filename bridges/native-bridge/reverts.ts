@@ -38,7 +38,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 /** Division by zero: an uninitialised contract has no risk denominator. */
 const divisionByZero = 0x12n
 
-/** The revert for a spent budget hides that a transfer is completed: call `delivered` first. */
+/** The revert for a spent budget hides that a transfer is completed, so call `delivered` first. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -48,7 +48,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** An amount above the cap waits too: the gate asks most nodes before it parks. */
+/** An amount above the cap waits too, since only the gate, which asks most nodes, parks transfers. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

@@ -18,7 +18,7 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** Takes names or network ids. A replaced contract keeps the stream: two chains have one bridge. */
+/** Takes chain names or network ids. A replaced contract keeps the stream id, because two chains have one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -28,7 +28,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /** At `agreed`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table confirms it. */
+  /** At `agreed`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows the mismatch. */
   async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
     try {
       return await transfersIn(chain, bridge, topic, range, at)
@@ -90,12 +90,12 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   }
 }
 
-/** Reads the table: nodes may hide logs. Undefined: no entry yet. Throws NATIVE_ID_MISMATCH. */
+/** Reads the table, because nodes may hide logs. Undefined: no entry yet. Throws NATIVE_ID_MISMATCH. */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/** Reads at `finalized`. Other nodes confirm missing or contradictory entries; undefined if they disagree. */
+/** Reads at `finalized`, and asks most nodes about missing or contradictory entries. Undefined if they disagree. */
 function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -109,7 +109,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** Highest nonce; 0: none. The table has no holes: doubles steps from `known`, then bisects, also below `known`. */
+/** Highest nonce; 0: none. The table has no holes, so doubles steps from `known`, then bisects, also below `known`. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -8,7 +8,7 @@ import type { Bridge } from '../port.ts'
 
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
-  /** Most completions in one transaction. Absent: no batches. */
+  /** Maximum number of completions in one transaction. Absent: no batches. */
   readonly batch?: number | undefined
   /** Smaller amounts are declined, decimal. Absent: 0. */
   readonly minimumAmount?: string | undefined
@@ -49,7 +49,7 @@ export const refusals: Refusals = {
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID if two routes share a contract: ids name no chain, so transfers could look equal. */
+/** Throws CONFIG_INVALID if two routes share a contract: an id contains no chain, so transfers could look equal. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,
@@ -76,7 +76,7 @@ function unique<Route extends NativeRoute>(routes: readonly Route[], key: (route
   return found
 }
 
-/** @param all routes of the config, also to chains not served here. Throws CONFIG_INVALID as `createRoutes`. */
+/** @param all routes of the config, also to chains not served here. Throws what `createRoutes` throws. */
 export function createDecode(all: readonly NativeRoute[]): Bridge['decode'] {
   const routes = createRoutes(all)
   return (bytes) => {

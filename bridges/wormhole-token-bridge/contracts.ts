@@ -20,7 +20,7 @@ export const tokenBridgeAbi = new Interface([
   'function completeTransferAndUnwrapETH(bytes encodedVm)',
 ])
 
-/** Throws like `read`. */
+/** Throws what `read` throws. */
 export async function isCompleted(chain: ContractReader, tokenBridge: string, digest: string, at: At): Promise<boolean> {
   const [completed] = await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method: 'isTransferCompleted', args: [digest], at })
   return completed === true
@@ -31,10 +31,10 @@ export const unregistered = '0'.repeat(64)
 
 export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
 
-/** Cached answers need most nodes: a lie would last as long as the process. */
+/** Cached answers are read from most nodes, since a lie would last as long as the process. */
 const lasting = 'majority-latest'
 
-/** Reads whose answers never change. Each is made once, from most nodes. */
+/** Reads whose answers never change. Each read is made once, from most nodes. */
 export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string) {
   const ask = async (method: string, args: readonly unknown[], at: At) =>
     String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args, at }))[0]).toLowerCase()
@@ -46,7 +46,7 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
   return {
     /** 64 hex digits. `unregistered` is not cached. */
     emitter: emitters.get,
-    /** Reads the emitter again, before a message is refused because of it. */
+    /** Reads the emitter again, before a message is refused because of the emitter. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     weth: () => coin.get('WETH'),
   }

@@ -22,7 +22,7 @@ export function readMessage(bytes: Uint8Array): TokenBridgeMessage {
   return bytes.length > mostKeptBytes ? decodeMessage(bytes) : kept.memo(encodeBase64(bytes))
 }
 
-/** Keyed by text: a caller may change its bytes later. */
+/** Keyed by text, because a caller may change its bytes later. */
 const kept = new LRUCache<string, TokenBridgeMessage>({ max: mostKept, memoMethod: (message) => decodeMessage(decodeBase64(message)) })
 
 function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
@@ -35,7 +35,7 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
-/** Index of the guardian set. Throws as `readMessage`. */
+/** Index of the guardian set. Throws what `readMessage` throws. */
 export function signedBy(bytes: Uint8Array): number {
   return readMessage(bytes).vaa.guardianSetIndex
 }
@@ -45,7 +45,7 @@ export function contractOf(recipient: string): string {
   return `0x${recipient.slice(24)}`
 }
 
-/** Names unknown sources `wormhole-<id>`. Throws like `readMessage`, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
+/** Names unknown sources `wormhole-<id>`. Throws as `readMessage`, and MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
 export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
   return function decode(bytes: Uint8Array): Transfer {
     const { vaa, transfer, digest } = readMessage(bytes)

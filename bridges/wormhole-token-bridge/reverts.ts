@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
 
 const panicOverflow = 0x11n
 
-/** The bytes decide. The text counts for nodes that return no bytes. */
+/** The revert's bytes decide. Its text counts only for nodes that return no bytes. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(tokenBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {

@@ -65,7 +65,7 @@ function createDelivered(targets: SourceOptions['targets']): SignedSource['deliv
     return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
   }
   return async (transfers) => {
-    // A delivered number is never started, so other nodes must confirm one node's word.
+    // A delivered number is never started, so most nodes are asked when one node shows the delivery.
     const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
     return shown.map((delivered) => delivered === true)
   }
@@ -74,7 +74,7 @@ function createDelivered(targets: SourceOptions['targets']): SignedSource['deliv
 interface EmittersWithoutNode {
   /** All token bridges of Wormhole's SDK on this network. Absent: none. */
   readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
-  /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's. */
+  /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's emitter. */
   readonly emitters: Readonly<Record<string, string>>
 }
 

@@ -46,7 +46,7 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
 
 type Proof = ReturnType<typeof createProof>
 
-/** Checks all conditions of a delivery. Throws MESSAGE_MISMATCH, and like `prove` and `checkPolicy`. */
+/** Checks all conditions of a delivery. Throws MESSAGE_MISMATCH, and what `prove` and `checkPolicy` throw. */
 export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOptions, prove: Proof) {
   return async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
@@ -58,7 +58,7 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
   }
 }
 
-/** Throws EMITTER_UNKNOWN unless the target's contract has it. By most nodes: a yes is cached, a no is read again. */
+/** Throws EMITTER_UNKNOWN unless the target's contract has it, by most nodes. A yes is cached, a no is read again. */
 export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
   if ((await reads.emitter(emitterChain)) === emitter) return
   const registered = await reads.agreedEmitter(emitterChain)

@@ -19,7 +19,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
     const time = set.current ? 0 : now()
     const under = `${set.index} ${set.keys.join(' ')}`
     await good.once(message, under, () => verifySignatures(vaa, set))
-    // Last, so that it implies valid signatures. The only check whose result may change for a verified VAA.
+    // Checked last, so that this error implies valid signatures. Only this result may change for a verified VAA.
     const { index, current, expirationTime } = set
     if (!current && expirationTime < time)
       throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now: time } })
@@ -73,9 +73,9 @@ export interface GuardianSet {
   readonly current: boolean
 }
 
-/** Ms until sets are read again: an upgrade makes the current set expire. */
+/** Time until sets are read again, ms, because an upgrade makes the current set expire. */
 const ttlMs = 60_000
-/** Shortest time between reads for unknown sets, ms. */
+/** Minimum time between reads for unknown sets, ms. */
 const unknownEveryMs = 1_000
 
 interface Kept<T> {
@@ -85,10 +85,10 @@ interface Kept<T> {
 
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** By most nodes: one node could invent a set or keep an expired one alive. */
+/** By most nodes, since one node could invent a set or keep an expired set alive. */
 const at = 'majority-latest'
 
-/** The guardian sets of one core contract, from most nodes, read rarely: a set changes about once a year. */
+/** The guardian sets of one core contract, from most nodes, read rarely, since a set changes about once a year. */
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
@@ -114,7 +114,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     })
   }
 
-  // The caller reads the index first: after an upgrade in between, the set already has its expiration time.
+  // The caller reads the index first. If an upgrade comes in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
     // Read by position: the method `keys` of the array hides the field.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
