@@ -51,7 +51,7 @@ export class LaneAgent {
     this.#requests.close()
   }
 
-  /** Leaves its nonces to the next process with the key: the ledger has everything that it needs. */
+  /** Leaves its nonces to the next process with the key, for which the ledger has all that is needed. */
   stop(): void {
     const nonces = this.#transactions.claims
     if (nonces.length > 0)
@@ -103,7 +103,7 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /** Gets a nonce. Refused: none in time, or a closed lane. Throws LANE_UNREACHABLE, and like `checkSigning`. */
+  /** Gets a nonce. Refused: none in time, or a closed lane. Throws LANE_UNREACHABLE, and what `checkSigning` throws. */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -127,7 +127,7 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /** Signs the recorded attempts and sends the last. Gives the nonce back if nothing was signed. */
+  /** Signs the recorded attempts and sends the last of them. Gives the nonce back if nothing was signed. */
   async signAndSend(pending: PendingTransaction): Promise<void> {
     try {
       await pending.signAndSend()
@@ -137,12 +137,12 @@ export class LaneAgent {
     }
   }
 
-  /** Gives a nonce back unless something was signed for it: then the lane must use it. */
+  /** Gives a nonce back. Does nothing if a transaction was signed, since the lane must then use the nonce. */
   release(pending: PendingTransaction): Promise<void> {
     return this.#requests.release(pending)
   }
 
-  /** Withdraws an intent. `free`: no transaction of it can be mined. `held`: the lane fills its nonce with a no-op. */
+  /** Withdraws an intent. `free`: none of its transactions can be mined. `held`: the lane fills the intent's nonce. */
   async cancel(intentId: string): Promise<'free' | 'held'> {
     const answer = await this.#deps.ledger.ask({ kind: 'withdraw', intentId, how: 'cancel' })
     return answer.kind === 'held' ? 'held' : 'free'
@@ -157,7 +157,7 @@ export class LaneAgent {
 
   #onView(view: LaneView): void {
     this.#alerts.see(view)
-    // The ledger has forgotten these transactions: it began anew, or its chain was replaced.
+    // The ledger has forgotten these transactions, because it began anew or its chain was replaced.
     if (view.era !== this.#era || view.closed?.why === 'replaced') {
       this.#era = view.era
       this.#transactions.clear()

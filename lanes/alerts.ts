@@ -1,12 +1,12 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Shares of the limit of kept nonces. Warns above the first, again only after falling below the second. */
+/** Shares of the limit of kept entries. Warns above the first, and again only after a fall below the second. */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
 export type Alerts = ReturnType<typeof createAlerts>
 
-/** Logs each problem that only an operator can repair, once. */
+/** Logs once each problem that only an operator can repair. */
 export function createAlerts(logger: Logger) {
   let before: LaneView['closed']
   let external: number | undefined

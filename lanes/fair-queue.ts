@@ -3,15 +3,15 @@ export interface Waiting {
   readonly priority: number
   /** Fairness key: waiters of one class take turns by source. */
   readonly source: string
-  /** Start of the wait, ms. A waiter rises by a class with time. */
+  /** Start of the wait, ms. The longer a waiter waits, the higher its class. */
   readonly since: number
   readonly deadline?: number | undefined
 }
 
-/** A waiter rises by a class after this time, ms. So high classes starve no others. */
+/** A waiter rises by one class per this time, ms, so that high classes do not starve the others. */
 const ageingMs = 10_000
 
-/** Serves by class less age, then by the source served longest ago, then by deadline. So deadlines favour no source. */
+/** Serves by class less age, then by the source served longest ago, then by deadline, so deadlines favour no source. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

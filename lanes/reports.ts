@@ -8,7 +8,7 @@ import { createLaneStatusCache } from './ledger/lane-status-cache.ts'
 
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
-  /** Absent: the lane is not in this config, but its ledger runs. */
+  /** Absent: the lane's ledger runs, but this config does not have the lane. */
   readonly chain: string | undefined
   /** active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, no ledger yet, no answer. */
   readonly status: string
@@ -20,7 +20,7 @@ export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | '
   readonly by?: string
 }
 
-/** The lanes of the config and every other running ledger. @param chains of the lanes of the config */
+/** The lanes of the config and every other running ledger. @param chains the config's lanes with their chains */
 export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneReport[]> {
   const running = await runningLanes(client)
   const lanes = [...new Set([...chains.keys(), ...running])]
@@ -53,7 +53,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
   }
 }
 
-/** A window of 0 does not close a lane: without this reason the lane would seem to work. */
+/** A window of 0 does not close a lane, so without this reason the lane would seem to work. */
 const noWindow = 'its window is 0: it grants no nonces until portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

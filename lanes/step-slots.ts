@@ -2,14 +2,14 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** How long a promised slot is kept, ms. The workflow task of the admission may last 10 s. */
 const promisedMs = 10_000
-/** Longest wait of an admission for a slot, ms. Its workflow answers no queries and handles no signals in that time. */
+/** Longest wait of an admission for a slot, ms. Meanwhile its workflow answers no queries and handles no signals. */
 const longestWaitMs = 1_000
-/** After this many promises in a row without a step (another process took the steps), promises pause. */
+/** No slots are promised for `restMs` after this many unused promises in a row: another process took the steps. */
 const missesInARow = 5
-/** Length of that pause, ms. */
+/** How long no slots are promised, ms. */
 const restMs = 15_000
 
-/** Slots for broadcasts with one key. Queued steps wait. A local step needs one at once, so admissions promise it. */
+/** Slots for broadcasts with one key. Queued steps wait for one. Local steps cannot, so admissions promise them one. */
 export class StepSlots {
   readonly size: number
   #taken = 0
@@ -23,7 +23,7 @@ export class StepSlots {
     this.size = size
   }
 
-  /** True: the next local step of this transfer has a slot for ten seconds. False if none came free in a second. */
+  /** True: a slot is kept for the transfer's next local step for ten seconds. False if none is free within a second. */
   async promise(transferId: string): Promise<boolean> {
     if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false
@@ -41,7 +41,7 @@ export class StepSlots {
     return this.#run(step)
   }
 
-  /** Runs a step once there is a slot, or at once if the signal aborts: the step handles the abort. */
+  /** Runs a step once there is a slot, or immediately if the signal aborts, since the step handles the abort. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
   }

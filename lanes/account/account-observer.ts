@@ -6,16 +6,16 @@ import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Interval at which the account of a lane without work is read, blocks: for funds and external use of its key. */
+/** Blocks between reads of the account of a lane without work, which look for funds and external use of the key. */
 const idleBlocks = 10
-/** Interval at which the ledger of such a lane is queried for orders, ms. A query may cost a replay. */
+/** Time between queries of an idle lane's ledger for orders, ms. A query may cost a replay. */
 const idleQueryMs = 20_000
-/** Interval at which the account of a lane that waits for funds is read, blocks. */
+/** Blocks between reads of the account of a lane that waits for funds. */
 const brokeBlocks = 2
-/** Unchanged observations sent within `fillAfterBlocks`. After that time unclaimed nonces are filled. */
+/** How often an unchanged observation is sent within `fillAfterBlocks`, after which unclaimed nonces are filled. */
 const claimsPerFill = 20
 
-/** Another final block is reported once it is this many blocks deep: deeper than any reorganisation. */
+/** The ledger gets another final block only once it is this many blocks deep, deeper than any reorganisation. */
 const oldEnough = 1_000
 
 /** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */
@@ -62,7 +62,7 @@ export class AccountObserver {
 
   async #onBlock(event: HeadEvent): Promise<void> {
     this.#finalBlocks.see(event)
-    // After a rollback the observed blocks above it are gone.
+    // After a rollback the observed blocks above the latest one are gone.
     this.#since = Math.min(this.#since, event.latest.height)
     if (this.#reading || !this.#isTime(event.latest.height)) return
     this.#reading = true
@@ -79,7 +79,7 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // Only the ledger knows whether an operator has reset it.
+    // Only the ledger knows whether an operator has reset the lane.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -88,14 +88,14 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // The ledger comes first: it may know another chain than this one.
+    // The ledger comes first, because it may know another chain than this one.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // Also the first time: a ledger restored from an older copy may have forgotten transactions in the pool.
+    // Also the first time, because a ledger restored from a backup may have forgotten transactions in the pool.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -222,7 +222,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** One node alone must not make the ledger skip nonces for good: most must show the last transaction or count. */
+  /** One node alone must not make the ledger skip nonces for good, so most must show the last transaction or count. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true

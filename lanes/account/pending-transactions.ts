@@ -6,7 +6,7 @@ import type { LaneCall, LaneDeps } from '../deps.ts'
 import { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The nonces of one lane that this process drives until their fate is final. */
+/** The nonces of one lane that this process drives until the use of each is final. */
 export class PendingTransactions {
   readonly #deps: LaneDeps
   readonly #alerts: Alerts
@@ -70,7 +70,7 @@ export class PendingTransactions {
     this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
   }
 
-  /** Sends the bytes of a nonce again. Undefined: of all nonces that this process drives. */
+  /** Sends the signed bytes of a nonce again. Undefined: those of all nonces that this process drives. */
   republish(nonce: number | undefined): void {
     for (const pending of this.#all) if (nonce === undefined || pending.nonce === nonce) pending.republish()
   }
@@ -84,7 +84,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // No alert without an intent. The nonce is then only filled, and a call that this process cannot sign may win.
+      // Without an intent there is no alert: this process only fills the nonce, and a call it cannot sign may win.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

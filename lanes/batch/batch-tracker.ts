@@ -34,20 +34,20 @@ interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' |
 type SentBatch =
   | { readonly kind: 'underway'; readonly batch: Batch }
   | Refused
-  /** Not sent, because these members must not be in it. Its nonce was given back. */
+  /** Not sent, because these members must not be in the batch. The batch's nonce was given back. */
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** How long a list of the lane's batches is reused, ms: many steps ask at once after a restart. */
+/** How long a list of the lane's batches is reused, ms, because many steps ask together after a restart. */
 const listedMs = 1_000
 const checkMs = 5_000
 
-/** The batches of one lane in one process. Each is recorded, gets a nonce, is signed. Any process can go on. */
+/** A lane's batches in one process. Each is recorded, gets a nonce and is signed, so that any process can go on. */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
-  /** Members of batches that other processes made, or this one before a restart. */
+  /** Batch id → members, for batches that other processes made, or this process before a restart. */
   readonly #known = new LRUCache<string, readonly string[]>({ max: 1_000 })
   readonly #entries: () => ReturnType<typeof batchEntries>
 
@@ -131,7 +131,7 @@ export class BatchTracker {
     return []
   }
 
-  /** For a batch not signed here. The nonce is given back, or filled if another try may have sent a transaction. */
+  /** For a batch that this process has not signed. Gives the nonce back, or fills it if another try may have sent. */
   async #giveUp({ id, pending }: Batch, detail: string): Promise<void> {
     await this.#deps.agent.release(pending)
     if ((await this.#deps.agent.cancel(batchIntentId(id))) === 'free') await this.#end(id, { state: 'unsent', detail })

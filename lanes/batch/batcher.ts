@@ -4,27 +4,27 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** A candidate without an answer waits for the next flush, or for that of its half if not `together`. */
+  /** A candidate without an answer waits for the next flush, or if not `together`, for the flush of its half. */
   readonly answers: ReadonlyMap<C, T>
 }
 
 interface BatcherOptions<C, T> {
   readonly most: number
-  /** A block's time, ms. The first two flushes in it are made at once. Later candidates wait. */
+  /** A block's time, ms. The first two flushes in a period are immediate. Later candidates wait. */
   readonly periodMs: number
-  /** Longest wait for a full batch, ms, at least `periodMs`. Used in busy times: several candidates came within it. */
+  /** Longest wait for a full batch in busy times, ms, at least `periodMs`. Busy: `busyArrivals` came within it. */
   readonly fullBatchMs: number
   readonly alone: T
   /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
   readonly check?: (candidate: C) => Promise<void>
-  /** @param isHalf half of a failed batch: a single candidate must be checked by itself and answered */
+  /** @param isHalf half of a failed batch. If this half has one candidate, it must be checked alone and answered */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   /** ms. */
   readonly now?: () => number
 }
 
 const quietFlushes = 2
-/** This many candidates within `fullBatchMs` make a busy time: then a wait of seconds halves the calls. */
+/** This many candidates within `fullBatchMs` make a busy time, in which a wait of seconds halves the calls. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
@@ -56,7 +56,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /** Resolves with `late` if no flush took it in time or the signal aborts. Rejects with errors of check or flush. */
+  /** Resolves with `late` at the time limit or an abort, unless in a flush. Rejects with errors of `check` or `flush`. */
   async enqueue(candidate: C, options: WaitLimit & { late: T }): Promise<T> {
     if (options.signal?.aborted) return options.late
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)
@@ -140,7 +140,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
-      // A candidate that failed alone waits in no half: the flush should have answered it.
+      // A candidate that failed alone is in no half, so the flush should have answered it.
       const lost = !together && !halved.has(member)
       if (answer !== undefined || lost) {
         member.expired = true

@@ -22,11 +22,11 @@ export type Withdraw = KeylessSteps['withdraw']
 
 export interface LedgerNonces {
   readonly lane: LaneId
-  /** Nonces that the ledger does not know as final: of the workflow's intents, and of batches that carry one. */
+  /** Nonces that are not final in the ledger: of the workflow's intents, and of batches that carry one of these. */
   readonly nonces: readonly number[]
   /** Intents of the workflow whose nonces the lane does not fill yet. */
   readonly owners: readonly string[]
-  /** The ledger has forgotten the nonces below this one: they are final. */
+  /** The ledger has forgotten the nonces below this one, because they are final. */
   readonly finalized: number
   /** False: the ledger is missing, began anew, or does not know the grants of an earlier ledger. */
   readonly knowsAll: boolean
@@ -47,7 +47,7 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
       const asked = [...new Set([...lanes.keys(), ...more])]
       return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
     },
-    /** For many workflows. They share reads: each ledger is asked at most every 200 ms, and after the call. */
+    /** For many workflows, which share reads: each ledger is asked at most every 200 ms, and after the call began. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }
@@ -81,7 +81,7 @@ export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, 
   return {
     pause: (lane: LaneId, pause: PauseReason) =>
       order(lane, { kind: 'pause', id: randomUUID(), pause, order: { by: portageItself, reason: pause.reason } }),
-    /** Ends only a pause of that kind: an operator may have paused the lane since. */
+    /** Ends only a pause of that kind, because an operator may have paused the lane since. */
     resume: (lane: LaneId, { kind, reason }: PauseReason) =>
       order(lane, { kind: 'resume', id: randomUUID(), only: kind, order: { by: portageItself, reason } }),
   }

@@ -12,7 +12,7 @@ import { mapLimited } from '../../runtime/map-limited.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { startPolling } from '../../runtime/wait.ts'
 
-/** How long a status is cached, ms. A busy ledger must not be polled. */
+/** How long a status is cached, ms, because a busy ledger must not be polled. */
 const maxAgeMs = 5_000
 
 export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
@@ -20,7 +20,7 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 /** Whether the lanes of a chain take work, by their ledgers and the pollers of their queues. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /** A lane without an answer counts as open. `unserved`: its queue has no poller, its ledger no fresh observation. */
+  /** A lane without an answer counts as open. `unserved`: no poller of its queue and no fresh observation. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
@@ -28,7 +28,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** Lanes that take new work. If there are none, the unserved ones: their queues continue with the next worker. */
+  /** Lanes that take new work. If there are none, the unserved lanes: their queues continue with the next worker. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)
@@ -50,7 +50,7 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
 
 const checkEveryMs = 2_000
 const wokenAtOnce = 20
-/** Most transfers that are watched. The rest wait until their own time is over. */
+/** How many transfers are watched at most. The others wait until their own time is over. */
 const mostWaiting = 20_000
 
 interface OpenLaneWatcherOptions {
@@ -63,7 +63,7 @@ interface OpenLaneWatcherOptions {
 
 export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
 
-/** Wakes transfers of this process once a lane of their chain takes work again. Their own waits grow to a minute. */
+/** Wakes transfers of this process once a lane of their chain takes work, since their own waits grow to a minute. */
 export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {
@@ -71,7 +71,7 @@ export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEver
     const ids = [...waiting]
     await mapLimited(ids, wokenAtOnce, async (id) => {
       if (signal.aborted) return
-      // Removed first: the transfer may wait again before this call ends.
+      // Removed first, because the transfer may wait again before this call ends.
       waiting.delete(id)
       try {
         await wake(id)

@@ -15,13 +15,13 @@ interface LedgerClientOptions {
   readonly updatesPerRun?: number
 }
 
-/** Called after every response and query. The ledger repeats orders until they are met. */
+/** Called after every response and query. The ledger repeats its orders until they are carried out. */
 type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 
-/** Requests per update. Keeps the payload well below the server's limits. */
+/** Maximum number of requests per update. Keeps the payload well below the server's limits. */
 const requestsPerUpdate = 64
 
-/** Pause after an update that asked for no nonce, one, or several, ms. In busy times requests then share an update. */
+/** Pauses after an update that asked for no nonce, one, or several, ms. Later requests share an update. */
 const spacingsMs = [0, 200, 500]
 
 /** Sends requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
@@ -63,7 +63,7 @@ export class LedgerClient {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
   }
 
-  /** Records the hash of an operator's transaction with its workflow before it is sent. Throws TEMPORAL_UNAVAILABLE. */
+  /** Records an operator transaction's hash in its workflow before anything is sent. Throws TEMPORAL_UNAVAILABLE. */
   recordSigned(intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
     return recordSigned(this.#options.client, intentId, signed)
   }
@@ -77,7 +77,7 @@ export class LedgerClient {
       if (this.#updates.busy || this.#updates.closed) return
       this.#see({ view: view(state), orders: [], raises: [] })
     } catch {
-      // The ledger is missing or out of reach: the next update starts it, or waits for it.
+      // The ledger is missing or out of reach. The next update starts the ledger, or waits for it.
     }
   }
 
@@ -96,7 +96,7 @@ export class LedgerClient {
     this.#updates.flush()
   }
 
-  /** Unanswered requests fail with LANE_UNREACHABLE: the transfers ask again in another process. */
+  /** Unanswered requests fail with LANE_UNREACHABLE, so that their transfers ask again in another process. */
   close(): void {
     this.#updates.close()
   }
@@ -104,7 +104,7 @@ export class LedgerClient {
   #onResponse(response: ApplyResponse): void {
     const { era, granted, next, finalized, run = '' } = response.view
     this.#run = run
-    // A ledger that was set back knows fewer grants. It is sent the known state until it has caught up.
+    // A ledger that was set back knows fewer grants. Updates carry the known state until the ledger has caught up.
     if (this.#known?.era !== era || granted >= this.#known.granted) this.#known = { era, granted, next, finalized }
     this.hasOrders = response.orders.length + response.raises.length > 0
     this.#see(response)

@@ -12,7 +12,7 @@ export interface NonceRequest extends LaneCall {
   readonly first: Attempt
   readonly priority: number
   readonly source: string
-  /** ms since the epoch. The earliest of one class and source is served first. */
+  /** ms since the epoch. Within one class and source, the earliest deadline is served first. */
   readonly deadline?: number
   readonly operatorTransaction?: boolean
 }
@@ -30,7 +30,7 @@ interface Waiter extends Waiting {
   isLate: boolean
 }
 
-/** Longest extra wait for a pending answer when the caller's time is over, ms: an unwanted nonce costs a no-op. */
+/** Longest extra wait for a pending answer after the caller's time, ms, since an unwanted nonce costs a no-op. */
 const lateAnswerMs = 10_000
 
 /** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as fit into its window. */
@@ -40,7 +40,7 @@ export class NonceRequests {
   readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
-  /** Hash of the block at which the ledger last refused. A height would repeat on a replaced chain. */
+  /** Hash of the block at which the ledger last refused. Not the height, which would repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
   /** Whether the ledger has an observation of this process. Without it a restored ledger would grant used nonces. */
@@ -67,7 +67,7 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // The view may be old, and nothing else asks about a closed lane: the ledger decides whether it is still closed.
+    // The view may be old, and nothing else asks about a closed lane. So the ledger decides whether it is still closed.
     if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
@@ -90,7 +90,7 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** Asks for no more nonces: waiting calls fail with LANE_UNREACHABLE. */
+  /** Asks for no more nonces. Waiting calls fail with LANE_UNREACHABLE. */
   close(): void {
     this.#closed = true
     for (const waiter of this.#queue.all) this.#leaveToOthers(waiter)
@@ -133,7 +133,7 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      // After a pause of this process another one may have delivered: a nonce would be wasted.
+      // After a pause of this process another one may have delivered, and a nonce would be wasted.
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1
@@ -143,7 +143,7 @@ export class NonceRequests {
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
       if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
-      // The caller has gone and nothing is signed: the nonce is given back. If that fails, the next try finds it held.
+      // The caller has gone and nothing is signed, so the nonce is given back. If that fails, the next try finds it.
       return this.release(pending).catch(() => {})
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return

@@ -15,7 +15,7 @@ interface SigningCall {
   readonly tried?: readonly SignedHash[] | undefined
 }
 
-/** `call`: the call is never signed. `limit`: it exceeds a limit of the config, and a cheaper transaction may not. */
+/** `call`: this call is never signed. `limit`: a limit of the config is exceeded; a cheaper transaction may pass. */
 type SigningRefusal = 'call' | 'limit'
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
@@ -28,11 +28,11 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** Attempts of one nonce, recorded, then signed. Compares signing hashes: a KMS gives each process another hash. */
+/** A nonce's attempts: recorded, then signed. Compares signing hashes, since a KMS gives each process another hash. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
-  /** The ledger knows fewer attempts than this process: it was wiped and began anew. None can be added. */
+  /** The ledger was wiped and began anew, so it knows fewer attempts than this process, and none can be added. */
   forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
@@ -75,7 +75,7 @@ export class Attempts {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
 
-  /** Attempts that the signer does not refuse now. An earlier process, or a stranger, made the refused ones. */
+  /** Attempts that the signer does not refuse now. An earlier process, or a stranger, recorded the others. */
   get allowed(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
@@ -84,7 +84,7 @@ export class Attempts {
     return this.allowed.length < this.offered.length
   }
 
-  /** The dearest signed attempt: each one is dearer than those before it. */
+  /** The dearest signed attempt, which is the last one, since each attempt is dearer than those before. */
   get best(): SignedTransaction | undefined {
     return this.#signed.get(Math.max(...this.#signed.keys()))
   }
@@ -109,7 +109,7 @@ export class Attempts {
     if (attempts.length > this.recorded.length) this.recorded = attempts
   }
 
-  /** Records one more attempt: only recorded attempts are signed. False: the ledger did not take it. */
+  /** Records one more attempt, since only recorded attempts are signed. False: the ledger did not take the attempt. */
   async record(attempt: Attempt): Promise<boolean> {
     const index = this.recorded.length
     const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.#nonce, index, attempt })
@@ -121,14 +121,14 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Skips refused ones: later no-ops must be signed. Throws like the signer; a refusal only if nothing is signed. */
+  /** Skips refused attempts, since later no-ops must be signed. Throws a refusal only if none is signed, other errors. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Signs attempts that were refused for a while. True: the last one is signed now and serves as the raise. */
+  /** Signs attempts that were refused for a while. True: the last attempt is signed now and serves as the raise. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()
@@ -136,7 +136,10 @@ export class Attempts {
     return serves && this.isLastSigned
   }
 
-  /** The next attempt, and its refusal. Outbids attempts refused for now, unless above a limit. Throws read errors. */
+  /**
+   * The next attempt, and the signer's refusal of it. Outbids also the attempts that are refused for now, unless that is
+   * above a limit. Throws read errors.
+   */
   async propose(
     reason: RaiseReason,
     next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,
@@ -147,7 +150,7 @@ export class Attempts {
     }
     const found = await proposal(this.offered)
     if (!this.#mayBeSignedLater || (found.attempt && !found.refusal)) return found
-    // With nothing signed, an order without a kind would become a no-op.
+    // If no attempt is allowed, an order without a kind would become a no-op.
     const isNamed = reason.why === 'order' && reason.kind !== undefined
     return this.allowed.length > 0 || isNamed ? proposal(this.allowed) : found
   }

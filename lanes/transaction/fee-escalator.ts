@@ -2,7 +2,7 @@ import { selectorOf, type Fees, mostNoopGas, nextOffer, type Raising } from '../
 import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/** `stuck`: lowest nonce in no block. `reprice`: raise if the market asks more. `atLeast`: may exceed the caps. */
+/** `stuck`: the lowest nonce is in no block. `reprice`: raise if the market asks more. `atLeast` may exceed caps. */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
@@ -20,7 +20,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
   let isWarned = false
   let atLimit = false
 
-  /** `more`: an earlier no-op had too little gas, so it gets at least twice that, or the chain's estimate. */
+  /** `more`: an earlier no-op had too little gas, so the next gets at least twice as much, or the chain's estimate. */
   async function gasOfNoop(attempts: readonly Attempt[], more: boolean): Promise<string> {
     const { address } = signer
     const had = attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit) * (more ? 2n : 1n))
@@ -28,7 +28,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // A no-op with this much gas is refused for another reason, and is only sent again.
+    // A no-op with `mostNoopGas` is refused for a reason other than gas, and is only sent again.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
@@ -50,7 +50,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     if (moreGas && noopGas === last?.gasLimit) return undefined
     const value = kind === 'call' ? intent?.value : undefined
     const urgent = moreGas || ordered !== undefined
-    // Read for each attempt: an operator's change applies from the next one on.
+    // Read for each attempt, so that an operator's change applies from the next attempt on.
     const policy = policyOf?.(about) ?? {}
     const fees = nextOffer(offered, market, { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast, policy })
     atLimit = fees === undefined
@@ -67,7 +67,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     return undefined
   }
 
-  /** `atLimit`: the fee is as high as an operator's caps, or the limit of raises, allow. */
+  /** `atLimit`: the fee is as high as an operator's caps, or the limit of raises, allows. */
   return { next, atLimit: () => atLimit }
 }
 
@@ -77,7 +77,7 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/** Decides when a nonce's fee is raised. Counts blocks: a halted chain raises nothing. Only the lowest can be stuck. */
+/** Decides when a nonce's fee is raised. Only the lowest can be stuck. Counts blocks, not time: chains may halt. */
 export function createStuckDetector(blocks: number, raises: boolean) {
   let attemptedAt = -1
   let lowestSince: number | undefined
@@ -95,9 +95,9 @@ export function createStuckDetector(blocks: number, raises: boolean) {
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /** The nodes found the attempt too cheap. `any`: no pool has it, so its nonce need not be the lowest. */
+    /** The nodes found the attempt too cheap. `any`: no pool has the attempt, so its nonce need not be the lowest. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
-    /** At each block. `stuck`: outbid it. `reprice`: raise if the market asks more. `pricedOut`: below the base fee. */
+    /** Called at each block. `stuck`: raise. `reprice`: raise if the market asks more. `pricedOut`: by the base fee. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
       lowestSince = lowest ? (lowestSince ?? height) : undefined
       pricedOutSince = pricedOut ? (pricedOutSince ?? height) : undefined

@@ -2,19 +2,19 @@ import type { Account, MinedTransaction } from '../../chains/port.ts'
 import { callHash, type LaneDeps } from '../deps.ts'
 import type { Attempts } from './attempts.ts'
 
-/** Blocks from the account passing the nonce to the first check. The receipt of an own attempt is found before that. */
+/** Blocks from the nonce's use to the first check. The receipt of an own attempt is found before that. */
 const graceBlocks = 2
 const everyBlocks = 5
 
-/** `ours`: our attempt under an unknown hash. `external`: another, in a final block; `hash` if the nodes have it. */
+/** `ours`: our attempt under an unknown hash. `external`: another one in a final block; no `hash` if nodes lack it. */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
- * Finds the transaction that used a nonce if no own attempt has a receipt. Most nodes must count the nonce as used at
- * finality, and at two checks show the transaction or have pruned it. A pruned one may be ours, so operators' are not
- * resent.
+ * Finds the transaction that used a nonce if no own attempt has a receipt. It is external once most nodes count the
+ * nonce as used at finality, and its block is final or two checks find it pruned. A pruned transaction may be ours,
+ * so operator transactions are not resent.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number, ownCallHash: string | undefined) {
   let blocks = 0
@@ -33,7 +33,7 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       finalBlocks = 0
       silent = 0
     },
-    /** Called at each block after the account passed the nonce. Undefined: not known yet. Throws read errors. */
+    /** Called at each block after the nonce was used. Undefined: the user is not known yet. Throws read errors. */
     async check(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
       const final = nonce < account.finalizedNonce
       blocks += 1
@@ -43,10 +43,9 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       checking = true
       try {
         const mined = await chain.mined(signer.address, nonce)
-        // Also recognised by its call: an earlier process may have signed with fees or a signer that this one does not
-        // know.
+        // Also recognised by its call, because an earlier process may have signed with unknown fees or another signer.
         if (mined && (attempts.recognise(mined) || callHash(mined.call) === ownCallHash)) return { kind: 'ours', hash: mined.hash }
-        // The count of one node is not enough: it may lie.
+        // The count of one node is not enough, because the node may lie.
         if (!final || (await chain.agreedNonce(signer.address)) <= nonce) return undefined
         return external(mined)
       } finally {

@@ -62,7 +62,7 @@ export class PendingTransaction {
     this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)
     this.#conflict = createNonceConflictCheck(deps, nonce, call.callHash)
     this.#attempts.watch.onChange(({ kind }) => {
-      // The pools may have dropped it: the same bytes are sent at the next block, and the wait for a raise begins anew.
+      // Pools may have dropped the transaction. It is sent at the next block, and the wait for a raise begins anew.
       if (kind === 'unseen') {
         this.#sender.unsettle()
         this.#stuck.restart()
@@ -104,7 +104,7 @@ export class PendingTransaction {
     return this.unmined && !this.unsigned && !this.forgotten
   }
 
-  /** The ledger was wiped and knows less of this nonce than this process: another PendingTransaction must fill it. */
+  /** The ledger was wiped and lost attempts of this nonce, so another PendingTransaction must fill the nonce. */
   get forgotten(): boolean {
     return this.#attempts.forgotten
   }
@@ -117,7 +117,7 @@ export class PendingTransaction {
     return this.#attempts.noneSigned && !this.#work
   }
 
-  /** Signs every recorded attempt, so that each hash is watched, and sends the last. Throws what the signer throws. */
+  /** Signs every recorded attempt, so that each hash is watched, and sends the best. Throws what the signer throws. */
   async signAndSend(): Promise<void> {
     if (!this.unsigned) return
     await this.#exclusively(async () => {
@@ -130,10 +130,10 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // The order often comes with the answer to a raise. Wait for the raise: the next order would meet the next raise.
+    // The order often comes with the answer to a raise. Wait for that raise, or each order would meet the next raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // If the signer refuses a recorded no-op (a forged one), a cheaper one may pass.
+    // If the signer refuses a recorded no-op (which may be forged), a cheaper no-op may pass.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -142,7 +142,7 @@ export class PendingTransaction {
     })
   }
 
-  /** Makes one more attempt. At the policy's caps, sends the best again. @param atLeast may exceed the caps */
+  /** Makes one more attempt. At the policy's caps, sends the best attempt again. @param atLeast may exceed the caps */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
@@ -232,7 +232,7 @@ export class PendingTransaction {
     throw error
   }
 
-  /** No answer of a node is final: a refused attempt is sent again, raised, or judged by the chain. */
+  /** No node's answer decides: an attempt that nodes refuse is sent again, raised, or found in a block after all. */
   async #send(): Promise<void> {
     const { best } = this.#attempts
     if (!best || this.#closed) return

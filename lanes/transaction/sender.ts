@@ -4,13 +4,13 @@ import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** A pool may have evicted a transaction that it took. It is sent again after this many blocks without inclusion. */
+/** After this many blocks without inclusion a transaction is sent again, since pools may have evicted it. */
 const resendAfterBlocks = 5
-/** The same where a higher fee replaces nothing, ms (OpenZeppelin on Arbitrum: 20 s). */
+/** The same time on chains where a higher fee replaces nothing, ms (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** Blocks at which every node must refuse a transaction for good before it is given up. */
+/** A transaction is hopeless after all nodes refused it for good at this many blocks. */
 const agreedBlocks = 2
-/** The same once a node has taken it: a pool may learn a transaction's cost later and drop it (zkEVM counters). */
+/** `agreedBlocks` once a node took it: a pool may learn a transaction's cost later and drop it (zkEVM counters). */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
@@ -51,13 +51,13 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** All nodes said often enough that the call can never be mined. Once a node took it, `fatal` no longer counts. */
+    /** All nodes said often enough that the call can never be mined. Once a node took one, `fatal` no longer counts. */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** All nodes said at two blocks that the last transaction can never be mined, and none ever took it. */
+    /** All nodes said at two blocks that the last transaction can never be mined, and no node ever took that one. */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender
