@@ -22,7 +22,7 @@ export interface OrderSubject {
 
 /** The author of an order: the claims of a token with a good signature. */
 export interface Principal extends AccessScope {
-  /** The `by` of every order. */
+  /** Becomes the `by` of each order of this person. */
   readonly name: string
   readonly level: AccessLevel
   readonly jti: string

@@ -1,4 +1,4 @@
-/** Doubles from `firstMs` to `mostMs`. `tries` counts from 0. */
+/** Doubles the wait from `firstMs` up to `mostMs`. `tries` counts from 0. */
 export function backoffMs(tries: number, firstMs: number, mostMs: number): number {
   return Math.min(mostMs, firstMs * 2 ** Math.min(tries, 30))
 }

@@ -21,14 +21,14 @@ type OrderFacts = Readonly<Record<string, string | number>>
 /** Author of an order without a name: a signal that someone sent without the API and the command line. */
 export const unnamed = 'unnamed'
 export const portageItself = 'portage'
-/** Most orders in a state: the newest. The workflow's history has all. */
+/** A state holds at most this many orders: the newest. The workflow's history has all. */
 export const ordersKept = 32
-/** Most orders in the details of the Web UI. */
+/** How many orders the details of the Web UI show at most. */
 const linesShown = 10
 /** Longest name and reason, in characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
-/** Reads any value: a malformed signal must not fail a task. @param via goes into the reason if there is no name */
+/** Reads any value, since a malformed signal must not fail a task. @param via goes into the reason of unnamed orders */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer

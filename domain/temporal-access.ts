@@ -46,6 +46,6 @@ export interface TemporalAccess {
   readonly encryption?: PayloadEncryption | undefined
   /** The config's names for streams. Absent: callers use ids. */
   readonly streamNames?: StreamNames | undefined
-  /** Excludes the config's map `temporal`, which lacks the values of files and variables. */
+  /** Never set. Excludes the config's map `temporal`, which lacks the values of files and variables. */
   readonly useEnvironment?: never
 }

@@ -7,11 +7,11 @@ import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** ms. A process takes less time to get the nonce, so after it a batch without a nonce is over. */
+/** A process gets the nonce within this time, ms, so after it a batch without a nonce is over. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
-/** Keeps a call for many transfers, so that any process can make the same bytes. Never asks for a nonce. */
+/** Records a call for many transfers, so that any process can make the same bytes. Never asks for a nonce. */
 export async function batch(input: contract.BatchInput): Promise<contract.BatchStatus> {
   const { lane, intent, members } = input
   const { workflowId } = workflowInfo()
@@ -45,7 +45,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/** Undefined: check again. Permanent failures are those of the key, not of the batch. */
+/** Undefined: check again. Permanent failures concern the key, not the batch. */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {
@@ -64,7 +64,7 @@ function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   }
 }
 
-/** Most members shown. The memo has all. */
+/** How many members are shown at most. The memo has all. */
 const membersShown = 20
 
 function show({ lane, members }: contract.BatchInput, held: contract.BatchInput['held'], end: contract.BatchEnd | undefined): void {

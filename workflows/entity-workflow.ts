@@ -5,7 +5,7 @@ import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, 
 /**
  * Runs a reducer behind one update. Call it before setting signal handlers: after a reset the run gets all updates and
  * signals in one task, and a pause must not come before the updates. `refuse` throws on a malformed request. Continue
- * as new when it resolves.
+ * as new when the promise resolves.
  */
 export async function entityWorkflow<Request, Response>(
   update: UpdateDefinition<Response, [Request]>,

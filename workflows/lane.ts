@@ -13,7 +13,7 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Below the server's limit of 2,000, since it rewrites a run's record, with all updates, at every step. */
+/** Below the server's limit of 2,000, since the server rewrites a run's record, with all updates, at every step. */
 const updatesPerRun = 300
 
 /** Nonce ledger of one key on one chain, the only writer of grants and attempts. domain/lane/reducer decides. */
@@ -52,14 +52,14 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** A reset applies an earlier run's updates again, in another sequence. Requests that ask for no nonce name no run. */
+/** A reset applies an earlier run's updates again, in another order. `run` is set only in requests for a nonce. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // Failures are ignored: recovery restarts transfers that closed without an outcome.
+  // Failures are ignored, since recovery restarts transfers that closed without an outcome.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})

@@ -5,9 +5,9 @@ import * as contract from '../temporal/contracts/notifier.ts'
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Each step takes minutes. */
+/** Few steps, since each takes minutes. */
 const stepsPerRun = 100
-/** Checks for its receiver before the notifier ends. A receiver that returns later starts afresh. */
+/** How often a notifier looks for its receiver before it ends. A receiver that returns later starts afresh. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
@@ -52,7 +52,7 @@ const orderCheck = byKind({
   raise: fields({}),
 } satisfies Record<NotifierOrder['kind'], Check>)
 
-/** Signals may be typed by hand: a malformed one must not fail the task. */
+/** Signals may be typed by hand, so a malformed one must not fail the task. */
 function readOrder(given: NotifierOrder): NotifierOrder[] {
   try {
     orderCheck(given, '')

@@ -16,7 +16,7 @@ const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 const checksPerRun = 200
 
-/** Sends one intent until it is final. It could pay twice, so it is not sent again while its fate is unknown. */
+/** Sends one intent until it is final. It is not sent again while its fate is unknown, since it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   return obeyingTemporalCancel((onCancel) => sendUntilFinal(input, onCancel))
 }
@@ -52,7 +52,7 @@ async function sendUntilFinal(
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
-    // A cancel ends the wait at once.
+    // A cancel ends the wait immediately.
     await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
   }
 }
@@ -74,14 +74,14 @@ function send(
 ): Promise<LaneStepResult> {
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
-  // Nothing is paid twice: follow the held nonce, or end as `lost` if the chain does not show its fate.
+  // To pay nothing twice, follow the held nonce, or end as `lost` if the chain does not show the nonce's fate.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, cancel: cancelledBy !== undefined }
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 
-/** Records a hash from any process and round. Signals may be typed by hand: a missing field must not fail the task. */
+/** Records a hash from any process and round. People may type signals, so a missing field must not fail the task. */
 function recordSigned(progress: contract.OperatorTransactionProgress, signed: Partial<SignedRecord> | undefined): void {
   const { intentId, nonce, kind, hash } = signed ?? {}
   if (typeof intentId !== 'string' || typeof nonce !== 'number' || typeof hash !== 'string' || (kind !== 'call' && kind !== 'noop')) return
@@ -122,7 +122,7 @@ function applyResult(
       progress.held = merged(progress.held, result.held)
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
-      // This step sent nothing, so only an earlier one may have.
+      // This step sent nothing, so only an earlier step may have sent the transaction.
       progress.sentBefore = sentBefore
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
     case 'none':
@@ -155,7 +155,7 @@ function applyRefused(reason: string, { held, earlier }: contract.OperatorTransa
   }
 }
 
-/** Something else used the nonce: send the intent again with another, unless cancelled. */
+/** Something else used the nonce, so the intent is sent again with another nonce, unless it was cancelled. */
 function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: contract.OperatorTransactionProgress) {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
   if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }

@@ -9,7 +9,7 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** Checks every transfer of a day. The schedule starts no second audit meanwhile. */
+  /** Checks every transfer of a day, which takes long. The schedule starts no second audit meanwhile. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -23,7 +23,7 @@ export function broadcastPolicy() {
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** Tried once, without delay: a slot is reserved. If it fails, the lane's queue is next. */
+/** Tried once, without delay, since a slot is reserved. If it fails, the lane's queue is next. */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
@@ -39,7 +39,7 @@ export function notifyPolicy() {
   return { startToCloseTimeout: '30m', heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs, retry: forever } as const
 }
 
-/** ms. */
+/** Times to wait, ms. */
 export const waits = {
   /** For a transaction that is not in a block. The lane's process drives it. */
   pendingMs: 10_000,
@@ -48,7 +48,7 @@ export const waits = {
   longestBackoffMs: 30 * 60_000,
   /** For lanes, fees and halts, which may change with every block. */
   longestLaneBackoffMs: 60_000,
-  /** Longest run, so that no build of the workflow lives for months. */
+  /** Maximum age of a run, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
   /** Between checks whether an included effect is final. */
   firstCheckMs: 1_000,

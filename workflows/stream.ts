@@ -41,7 +41,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** Ignores an invalid checkpoint: that costs only a longer backfill. The starter has raised an alarm. */
+/** Ignores an invalid checkpoint, which costs only a longer backfill. The starter has raised an alarm. */
 function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

@@ -4,7 +4,7 @@ import { CancellationScope } from '@temporalio/workflow'
 /** Temporal's own cancel names nobody. */
 const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 
-/** Turns Temporal's own cancel into the signal `cancel`. It interrupts no step: the workflow ends by its nonces. */
+/** Turns Temporal's own cancel into the signal `cancel`. No step is interrupted: the fate of nonces decides the end. */
 export function obeyingTemporalCancel<Result>(
   run: (onCancel: (cancel: (order: Order) => void) => void) => Promise<Result>,
 ): Promise<Result> {

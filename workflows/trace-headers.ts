@@ -34,7 +34,7 @@ const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTrans
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Passes the trace to steps in headers. Changes no command, turn or random number: tracing can be switched under
+ * Passes the trace to steps in headers. Changes no command, turn or random number, so tracing can be switched under
  * running workflows, unlike with the workflow interceptors of @temporalio/interceptors-opentelemetry.
  */
 export const interceptors = (): WorkflowInterceptors => {
@@ -65,7 +65,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)
-    // Not awaited: the workflow ends in the same turn as without tracing.
+    // Not awaited, so that the workflow ends in the same turn as without tracing.
     result.then(ended, ended)
     return result
   }

@@ -5,7 +5,7 @@ export interface Bisection<T> {
   readonly most: number
 }
 
-/** Size of a first batch. Above 50, simulations of nodes time out (Oasys' relayer). */
+/** Size of a first batch. With more than 50 transfers, simulations of nodes time out (Oasys' relayer). */
 const firstSize = 20
 
 /** @param size size of the first batch. `most`: largest size of any batch. Whole numbers from 1 */
@@ -13,7 +13,7 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Records a try. An `unanswered` batch is not tried again. Do not record a failure of its route: a gate closes. */
+/** Records a try. An `unanswered` batch is not tried again. Do not record failures of the route, which close a gate. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

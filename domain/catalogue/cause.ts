@@ -14,7 +14,7 @@ export interface Cause {
   /** Number of transfers, stream numbers or notifications that the cause holds up. 0: none now. */
   readonly count: number
   readonly oldest?: string
-  /** Ids of at most three of them, in the form that commands take. */
+  /** Ids of at most three things that the cause holds up, in the form that commands take. */
   readonly examples: readonly string[]
   /** Commands to type, from first to last. The reader fills in `<…>`. */
   readonly next: readonly string[]

@@ -101,7 +101,7 @@ export const temporalRows = {
     'A role has no process that is ready, or some of its processes wait.',
     'GET /readyz at the admin port of the process says what it waits for.',
   ),
-  // Encrypted payloads. All retriable: another process may have the key.
+  // Encrypted payloads. All errors are retriable, because another process may have the key.
   ENCRYPTION_KEY: retry(
     'A key of temporal.encryption cannot be used.',
     'Put the whole key, and nothing else, into the named file or variable: openssl rand -base64 32 makes one.',

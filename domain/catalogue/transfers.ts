@@ -4,7 +4,7 @@ const { doctor, fees, listLanes, raiseFee, reason, show } = commands
 
 /** Transfers: refused by policy, waiting for a bridge, a fee or a token, and reverted. */
 export const transferRows = {
-  // Valid messages that the policy refuses: declined, and decided again at a retry.
+  // Valid messages that the policy refuses. They are declined, and a retry decides again.
   PAYLOAD_WITH_CALL: fatal(
     'A payload 3 transfer can only be redeemed by its recipient contract.',
     'Configure the call that delivers it for that recipient contract.',
@@ -25,7 +25,7 @@ export const transferRows = {
   ),
   RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'portage allow recipient …, then portage transfer retry.'),
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'portage allow token …, then portage transfer retry.'),
-  // Waits: nothing is wrong with the transfer; the chain or the bridge is not ready.
+  // Reasons to wait. Nothing is wrong with the transfer, but the chain or the bridge is not ready.
   BRIDGE_PAUSED: {
     ...retry('The bridge contract is paused.', 'Wait until its owner resumes it.'),
     ...cause('transfers', does.rechecks, [show]),

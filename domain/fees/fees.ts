@@ -1,6 +1,6 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** Highest price of a gas unit, wei, decimal: EIP-1559 maxFeePerGas and maxPriorityFeePerGas. Legacy: equal fields. */
+/** Maximum prices of a gas unit, wei, decimal: EIP-1559 maxFeePerGas and maxPriorityFeePerGas. Equal if legacy. */
 export interface Fees {
   readonly maxFee: string
   readonly tip: string
@@ -13,7 +13,7 @@ export interface FeeQuote extends Fees {
   readonly cap?: string
 }
 
-/** Highest gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
+/** Maximum gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
 /** A replacement needs 10 % more in both fields (go-ethereum PriceBump). The rest covers rounding by nodes. */
@@ -58,11 +58,11 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: FeePolicy
-  /** An operator or the lane needs it now. Only the policy's caps apply, not the limit of raises. */
+  /** An operator or the lane needs the transaction now. Only the policy's caps apply, not the limit of raises. */
   readonly urgent?: boolean | undefined
   /** An operator's own fees: at least these, without the policy's caps. The market decides an absent field. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** The nodes refuse our dearest attempt: a pool holds a dearer transaction that Portage does not know. */
+  /** The nodes refuse Portage's dearest attempt, because a pool has a dearer transaction unknown to Portage. */
   readonly outpriced?: boolean | undefined
   /** Balance of the account, wei, decimal. Caps the offer if `outpriced`. */
   readonly balance?: string | undefined
@@ -71,8 +71,8 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Fees of the next attempt: 20 % above all earlier ones, or the market's. Undefined at the limit: send the last again.
- * A no-op may exceed its policy's caps to outbid earlier attempts: a gap blocks every nonce above.
+ * Fees of the next attempt: 20 % above all earlier ones, or the market's. Undefined at the limit: the last attempt is
+ * sent again. A no-op may exceed its policy's caps to outbid earlier attempts, because a gap blocks every nonce above.
  * @param offered all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -91,8 +91,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees to outbid a foreign transaction at our nonce: 20 % more, and twice the tip (a legacy price is both fields).
- * An uncapped call is not raised once its tip alone is above the limit: a dearer rival would be in a block already.
+ * Fees to outbid a foreign transaction at our nonce: 20 % more, and twice the tip (a legacy price is both fields). An
+ * uncapped call is not raised once its tip alone is above the limit, because a dearer rival would be in a block
+ * already.
  */
 function beyondLimit(
   fees: Fees,
@@ -117,7 +118,7 @@ export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
 /** Fees rise to at most this multiple of the market or the first offer (Optimism's txmgr, FeeLimitMultiplier: 5). */
 const limitFactor = 5n
 
-/** Whether fees are at their limit. Without one, a nonce stuck for another reason would double its fee for ever. */
+/** Whether fees are at their limit. Without a limit, a nonce stuck for another reason would double its fee for ever. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -146,7 +147,7 @@ export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: stri
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
 
-/** Higher than any fee: fees have at most 78 digits. */
+/** Higher than any fee, since fees have at most 78 digits. */
 const uncapped = 10n ** 78n
 
 function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
@@ -195,7 +196,7 @@ export interface FeePolicy {
   readonly baseFeeCeiling?: string | undefined
   /** The gas limit is the estimate times this. */
   readonly gasFactor?: number | undefined
-  /** Most gas units of a transaction, decimal. A call that needs more is not sent. */
+  /** Maximum gas units of a transaction, decimal. A call that needs more is not sent. */
   readonly gasLimit?: string | undefined
 }
 
@@ -227,15 +228,15 @@ export interface FeeSubject {
 
 export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
 
-/** Limits of the config. */
+/** The fee limits of the config. */
 export interface FeeDefaults {
   readonly rules: readonly FeeRule[]
-  /** Most gas of one delivery, multiplied by the chain's factor. Absent factor: 1. */
+  /** Maximum gas of one delivery, before it is multiplied by the chain's factor. Absent factor: 1. */
   readonly maxGas: number
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Gas is always limited: a stranger's token may burn any amount. Rules of the settings win over equal ones. */
+/** Gas is always limited, since a stranger's token may burn any amount. Rules of the settings win over equal ones. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {

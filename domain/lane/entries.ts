@@ -2,15 +2,15 @@ import { worstCost } from '../fees/fees.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Most nonces in the ledger: 15 minutes until finality at 20 per second. At the limit, grants wait for finality. */
+/** How many nonces the ledger holds at most: 15 minutes to finality at 20 per second. Then grants wait for finality. */
 const mostKept = 20_000
-/** Most bytes of packed entries. A state may have 2 MiB; the rest is for raises and a deep reorganisation. */
+/** Maximum bytes of packed entries. A state may have 2 MiB; the rest is for raises and a deep reorganisation. */
 const mostBytes = 1_572_864
 
 /** Approximate size of an entry outside a page, bytes. */
 const looseBytes = 600
 
-/** How many nonces the ledger keeps, and its limit. The limit falls when entries are large: long ids, many attempts. */
+/** How many nonces the ledger holds, and the limit, which falls if entries are large: long ids, many attempts. */
 export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages'>): { readonly kept: number; readonly keptLimit: number } {
   const loose = Object.keys(entries).length
   const many = pages.reduce((sum, { from, to }) => sum + to - from, loose)
@@ -63,12 +63,12 @@ export function ofIntent(state: LaneState, intentId: string): Entry | undefined 
   return Object.values(state.entries).find((entry) => entry.owner?.intentId === intentId)
 }
 
-/** The intent whose call may be mined with this nonce: the owner, or the intent that abandoned it. */
+/** The intent whose call may be mined with this nonce: the owner, or the intent that abandoned the nonce. */
 export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** The same workflow's nonce for this call in a later round. A zombie of an earlier round must not get another. */
+/** The nonce of this workflow for this call in a later round. A late step of an earlier round must not get another. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -104,7 +104,7 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** Whether the account can pay one grant besides all in flight. `detail`: why not. @param cost gas at worst, wei */
+/** Whether the account can pay one grant on top of all in flight. `detail`: why not. @param cost worst gas cost, wei */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },

@@ -41,7 +41,7 @@ export interface Intent {
 /** Settings of a lane. A process may send them again at any time. */
 export interface LaneConfig {
   readonly lane: LaneId
-  /** Most nonces in flight (granted, not in a block). */
+  /** How many nonces may be in flight at most (granted, not in a block). */
   readonly window: number
   /** The lowest unmined nonce is filled with a no-op after this many blocks without a process that drives it. */
   readonly fillAfterBlocks: number
@@ -73,7 +73,7 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** Id of the request that got this grant. Once another request asks for it, the bytes may have been sent. */
+  /** Id of the request that got this grant. Once a second one asks for it, the first one may have sent its bytes. */
   readonly grantedTo: string
   readonly maybeSent: boolean
   /** Value that an abandoned call may still move, wei, decimal. */
@@ -124,7 +124,7 @@ export interface Observed {
 export interface Remembered extends Observed {
   /** When it was reported, ms since the epoch by the ledger's clock. */
   readonly at: number
-  /** When this height or a higher one was last reported, ms by the ledger's clock. Lower reports lag. */
+  /** When this height or a higher one was last reported, ms by the ledger's clock. Lagging nodes report lower ones. */
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
@@ -132,7 +132,7 @@ export interface Remembered extends Observed {
   readonly reportedSince?: number
 }
 
-/** `operator`: an operator ends it. `unauthorized`: the key lacks a role, and Portage ends it once the key has one. */
+/** `operator`: an operator ends the pause. `unauthorized`: Portage ends it once the key has the role that it lacks. */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
@@ -143,12 +143,13 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Entries in lossless form, 70 bytes each instead of 320. After a deep reorganisation all fields are needed. */
+/** Entries packed without loss, 70 bytes each instead of 320. After a deep reorganisation all fields are needed. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
-   * Entries end with `;`, fields with `,`. Omitted: a nonce one above the previous, an equal start, round 1.
-   * Fields: nonce; the id's start, number, digest; call hash and round; request of the grant; attempts; other values.
+   * Entries end with `;`, fields with `,`. Omitted are a nonce one above the previous entry's, an equal start, and
+   * round 1. Fields: nonce; the id's start, number, digest; call hash and round; request of the grant; attempts; other
+   * values.
    */
   readonly text: string
 }
@@ -157,7 +158,7 @@ export interface Page extends PackedEntries {
   /** Lowest nonce that is not final. `to` is one above the highest nonce. */
   readonly from: number
   readonly to: number
-  /** All of its nonces were in blocks when it was packed. */
+  /** Whether all nonces of the page were in blocks when it was packed. */
   readonly inBlock: boolean
   /** Size as JSON in UTF-8. */
   readonly bytes: number
@@ -170,7 +171,7 @@ export interface Closing {
   readonly by: string
 }
 
-/** The account cannot pay. `cost`: of the cheapest grant refused for that, without the value, wei, decimal. */
+/** The account cannot pay. `cost`: of the cheapest grant refused for lack of funds, without its value, wei, decimal. */
 export interface Broke {
   readonly detail: string
   readonly cost: string
@@ -182,7 +183,7 @@ export interface LaneState {
   readonly config: LaneConfig
   /** The config as a process last sent it. */
   readonly configured: LaneConfig
-  /** False until the account was read. Nothing is granted before. */
+  /** False until the account was read. No nonce is granted before. */
   readonly synced: boolean
   /** The next nonce. It never falls below a nonce that may have been broadcast. */
   readonly next: number
@@ -195,7 +196,7 @@ export interface LaneState {
   /** A final block that the chain no longer has. Nothing is granted or sent until an operator resets the lane. */
   readonly replaced?: FinalBlock
   readonly republish?: Republish
-  /** Number of resets. A process's knowledge of an earlier era is void. */
+  /** Number of resets. A process's knowledge from before the last reset is void. */
   readonly era: number
   /** Hashes of withdrawn intents, the newest 1,024. A late request for one is refused. */
   readonly tombstones: readonly string[]

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process's view of the account. Sent at most once per block, if it has something to report. */
+/** A process's view of the account. Sent at most once per block, and only if there is something to report. */
 export interface Observation extends ledger.Observed {
   /** Nonces that this process drives. */
   readonly claims: readonly number[]
@@ -10,7 +10,7 @@ export interface Observation extends ledger.Observed {
   readonly since: number
   /** Transaction count including the pool, by a quorum of nodes. Sent in the first observation and until synced. */
   readonly pending?: number
-  /** Most nodes show a reorganisation deeper than finality: lower heights are accepted, but `next` is not lowered. */
+  /** Most nodes show a reorganisation deeper than finality, so lower heights are accepted. `next` is not lowered. */
   readonly undone?: boolean
 }
 
@@ -19,15 +19,15 @@ export type LaneRequest = { readonly id: string } & Ask
 export type Ask =
   /** Asks for a nonce. A draining lane, or one below its minimum balance, still grants `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** Asks for an intent's nonce. With `callHash` the caller may send from now on; a different call is a conflict. */
+  /** Asks for the nonce of an intent. With `callHash` the caller may then send the call; another call is a conflict. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, the answer has it and nothing is added. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   /** Returns a nonce for which nothing was signed. */
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * Withdraws the intent. `leave`: only without a nonce. `cancel`: its nonce gets a no-op.
-   * `abandon`: the lane takes over its unmined nonce; only if forbidden or without a report for `withoutWorkerMs`.
+   * Withdraws the intent. `leave`: only if it holds no nonce. `cancel`: its nonce gets a no-op. `abandon`: the lane
+   * takes over its unmined nonce, but only if the lane is forbidden or had no report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** Fills this nonce with a no-op. An `operator` may fill only a nonce without an owner, see `cancelNonce`. */
@@ -70,7 +70,7 @@ type OperatorOrder =
   /** Forgets all nonces and reads the account again. Refused while the chain has the ledger's final block. */
   | { readonly kind: 'reset' }
 
-/** Why no nonce was granted. `none`: `find` found none. */
+/** Why no nonce was granted. `none`: `find` found no nonce. */
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
 
 export type LaneAnswer =
@@ -82,7 +82,7 @@ export type LaneAnswer =
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
-/** The ledger as a process last knew it. A reset or restored ledger learns from it what it lost. */
+/** The ledger as a process last knew it. From this, a reset or restored ledger learns what it lost. */
 export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized'>
 
 export interface ApplyRequest {
@@ -97,7 +97,7 @@ export interface ApplyRequest {
 /** A nonce that a process must fill with a no-op. Repeated until it is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** Hash of the replaced call: if it is mined, the nonce was not used externally. Absent: unknown. */
+  /** Hash of the call that the no-op replaces. If it is mined, the nonce was not used externally. Absent: unknown. */
   readonly callHash?: string
 }
 
@@ -107,7 +107,7 @@ export interface RaiseOrder extends ledger.Raise {
 }
 
 export interface ApplyResponse {
-  /** One per request, in the same sequence. */
+  /** One per request, in the order of the requests. */
   readonly answers: readonly LaneAnswer[]
   readonly orders: readonly FillOrder[]
   readonly raises: readonly RaiseOrder[]
@@ -130,7 +130,7 @@ export interface LaneView
   readonly granted: number
   /** Run id of this answer. After a reset, a request for another run gets no nonce. Absent in queries. */
   readonly run?: string
-  /** Height of the newest `finalized`. A final block there with a lower nonce proves that final blocks were lost. */
+  /** Height of the newest `finalized`. If a final block at this height has a lower nonce, final blocks were lost. */
   readonly finalizedAt?: number
 }
 

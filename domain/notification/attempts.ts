@@ -3,7 +3,7 @@ import type { Notification } from './notification.ts'
 
 const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 
-/** Waits, ms. */
+/** Times to wait, ms. */
 export interface AttemptSchedule {
   /** Between the tries of one notification. */
   readonly triesMs: readonly number[]
@@ -18,7 +18,7 @@ export const attemptSchedule: AttemptSchedule = {
 }
 /** Longest pause that a receiver can ask for, ms. */
 const longestRestMs = hourMs
-/** When a receiver answers again, notifications with this many tries still wait: a bad one must not stop it again. */
+/** When a receiver answers again, notifications with this many tries wait on, so that a bad one cannot stop it. */
 const triesUntilAlone = 3
 
 /** `taken`: 2xx. `gone`: 410. `failed`: no answer, or asks to wait. `refused`: any other answer. */

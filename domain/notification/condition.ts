@@ -59,7 +59,7 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
     const chains = [chain, sourceChain, targetChain].filter((one) => one !== undefined)
     const about = { bridge, ...(chains.length > 0 && { chains }) }
     const data = { ...scope, by: printable(by), reason: printable(reason), since: new Date(at).toISOString() }
-    // The same scope may be halted again between two readings.
+    // The key has the time, since the same scope may be halted again between two readings.
     return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
   })
 }

@@ -64,7 +64,7 @@ export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number 
 /** A receiver of the config. */
 export interface Receiver {
   readonly name: string
-  /** Only the origin may be shown: path and query may be secret. */
+  /** Only the origin may be shown, since path and query may be secret. */
   readonly url: string
   /** Each secret makes a signature, and the receiver checks the one it knows. `whsec_` and base64. */
   readonly secrets: readonly CredentialSource[]

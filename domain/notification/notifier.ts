@@ -3,15 +3,18 @@ import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification, NotificationType } from './notification.ts'
 
-/** Progress through Temporal's list of closed transfers. ms since the epoch by Temporal's clock, except `since`. */
+/** Progress through Temporal's list of closed transfers. In ms since the epoch by Temporal's clock, except `since`. */
 export interface NotifierCursor {
   /** All transfers that closed earlier were notified, or are kept for another try. */
   readonly from: number
   /** The latest closing time in the list. */
   readonly seen: number
-  /** Awaits late runs. `seen`: latest closing time at `since` (process's clock). Long after, `from` becomes `seen`. */
+  /**
+   * Waits for runs that Temporal lists late. `seen`: latest closing time at `since` (process's clock). Once enough time
+   * has passed, `from` becomes `seen`.
+   */
   readonly settling: { readonly since: number; readonly seen: number }
-  /** The newest notified runs that closed since `from`. Older ones are repeated after a crash, with the same ids. */
+  /** Newest notified runs that closed since `from`. After a crash, older ones are notified again, with the same ids. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
@@ -39,7 +42,7 @@ export interface NotificationTestResult {
   readonly why?: string
 }
 
-/** The state of one receiver, plain JSON. Transfers are in Temporal's list. `notifierLimits` bounds each list. */
+/** The state of one receiver, plain JSON. Temporal's list has the transfers. `notifierLimits` bounds each list here. */
 export interface NotifierState {
   readonly cursor: NotifierCursor
   /** When each notified condition that still holds was first seen, ms since the epoch, by key. */
@@ -100,7 +103,7 @@ export function waitingCount({ pending, unsent, cursor }: NotifierState, closed:
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/** Applies a reading: new conditions become pending, ended ones are dropped. A source that was not read ends none. */
+/** Applies a reading: new conditions become pending, ended ones are dropped. An unread source ends no condition. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],
@@ -130,7 +133,7 @@ export type NotifierOrder =
   /** Notifies again of all events since `since`, ms since the epoch. */
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** A notification that only a process can see: the spending of a key. A repeated id is ignored. */
+  /** A notification of something that only a process can see: the spending of a key. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
 /** Longest raised notification, as JSON. */
@@ -162,7 +165,7 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
     }
     case 'test': {
       const test = { id: order.id, type: 'notification.test', at, data: { by: order.order.by, reason: order.order.reason } } as const
-      // A test is sent at once, to see whether the receiver is back.
+      // A test is sent immediately, to see whether the receiver is back.
       return { ...noted, failure: undefined, pending: [test, ...noted.pending].slice(0, notifierLimits.pending) }
     }
   }

@@ -17,7 +17,7 @@ export interface KnownNames {
   readonly unlistedTokens?: true
 }
 
-/** Refuses unknown names, which would have no effect, unless a row is removed. Throws INPUT_INVALID with the field. */
+/** Refuses unknown names, which would have no effect, except to remove a row. Throws INPUT_INVALID with the field. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))

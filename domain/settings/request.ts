@@ -3,17 +3,17 @@ import { accessLevels, type Principal } from '../access.ts'
 import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
 import type { SettingsOrders, HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/** Refuses malformed orders and secrets. Throws Error that names the field and never its value. */
+/** Refuses malformed orders and secrets. Throws an Error that names the field and never its value. */
 export function assertSettingsOrders(request: SettingsOrders): void {
   fields({ by: text(100), reason: text(500), orders: listOf(settingsOrder) })(request, '')
   const { length } = request.orders
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Limits of the lists. Every answer has all settings, and must stay far below the server's 2 MB. */
+/** Maximum rows of each list. Every answer has all settings, and must stay far below the server's 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } as const
 
-/** Refuses settings beyond these limits. Throws Error that names the list. */
+/** Refuses settings beyond these limits. Throws an Error that names the list. */
 export function assertSettingsFit(settings: Settings): void {
   for (const name of ['halts', 'denied', 'fees', 'nodes', 'tokens'] as const) {
     if (settings[name].length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
@@ -30,7 +30,7 @@ const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targ
 
 /** A token in the form of `Parties.token`. A leading zero or too many digits would match nothing. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
-/** 20 bytes, or the 32 of a message: 12 zero bytes first. */
+/** An address of 20 bytes, or of 32 as in a message: 12 zero bytes first. */
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
@@ -97,15 +97,15 @@ const settingsOrder = byKind({
 } satisfies Record<SettingsOrder['kind'], Check>)
 
 const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
-/** Replaces a variable during the checks: a private-use character, which no URL has. */
+/** Put in place of a variable during the checks. It is a private-use character, which no URL has. */
 const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(.*)$/i
 
 /**
- * Refuses a node's URL with a secret, which would enter the history. Write secrets as variables (`${NODE_URL}`).
- * Throws Error that starts with `path` and never shows the URL.
+ * Refuses a node's URL with a secret, which would enter the history. Write secrets as variables (`${NODE_URL}`). Throws
+ * an Error that starts with `path` and never shows the URL.
  */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {

@@ -59,7 +59,7 @@ export type SettingsOrder =
   | { readonly kind: 'unhalt'; readonly scope: HaltScope }
   | { readonly kind: 'deny'; readonly what: DenyRule['kind']; readonly value: string }
   | { readonly kind: 'allow'; readonly what: DenyRule['kind']; readonly value: string }
-  /** Replaces the rule of that scope. A `policy` without fields removes it. */
+  /** Replaces the rule of this scope. A `policy` without fields removes the rule. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
   /** Restores a node to its config, or removes an added node. */
@@ -109,7 +109,7 @@ export interface SettingsOrders extends Order {
   readonly orders: readonly SettingsOrder[]
 }
 
-/** Most changes in the audit. The workflow's history has all of them. */
+/** How many changes the audit holds at most. The workflow's history has all of them. */
 const auditLength = 200
 
 /** Applies orders. Without a change the version stays, so requests can be repeated. @param at ms since the epoch */

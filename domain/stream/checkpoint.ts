@@ -5,15 +5,15 @@ import { clip, limits } from './gaps.ts'
 import { initialStream, completedHeight, completedNumber } from './reducer.ts'
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 
-/** Kept outside Temporal, in case Temporal is wiped. It only shortens the backfill. */
+/** A stream's progress, stored outside Temporal in case Temporal is wiped. It only shortens the backfill. */
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
   readonly origin: string
-  /** completed_nonce_height and completed_block_height. */
+  /** MIP-61's completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** The cursor at the time of writing. A quorum must still have this block: a fork voids the checkpoint. */
+  /** The cursor at the time of writing. A quorum must still have this block, since a fork voids the checkpoint. */
   readonly cursor?: ScannedBlock
   /** Exceptions above the watermark: these numbers are not started again. */
   readonly exceptions: readonly StreamException[]
@@ -32,7 +32,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/** BOOTSTRAP: scans from the head, backfills from `completedHeight`. Throws Error that names the invalid field. */
+/** BOOTSTRAP: scans from the head, backfills from `completedHeight`. Throws an Error that names the invalid field. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
   // The numbers of another contract or network belong to other transfers.
@@ -56,7 +56,7 @@ const exception = fields({
   at: whole,
 })
 
-/** Throws Error that names the field if the value is not a checkpoint of this stream. */
+/** Throws an Error that names the field if the value is not a checkpoint of this stream. */
 export function assertCheckpoint(value: unknown, stream: string): asserts value is StreamCheckpoint {
   object({
     version: rule((version) => version === 1, '1'),

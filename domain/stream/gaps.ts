@@ -5,7 +5,7 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Most items of each list; `text` in bytes. A full state is below 80 KiB without numbers outside the window. */
+/** Maximum items of each list; `text` in bytes. A full state is below 80 KiB without numbers outside the window. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -30,7 +30,7 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/** Keeps the lists within their limits. Merges the closest gaps even across open numbers, which an audit corrects. */
+/** Keeps the lists within their limits. Merges the closest gaps, even across open numbers; an audit corrects that. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state

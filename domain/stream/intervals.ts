@@ -4,7 +4,7 @@ export type Interval = readonly [from: bigint, to: bigint]
 export type Intervals = readonly Interval[]
 /** The same set as plain JSON, in decimal strings. */
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
-/** The set as text: `5x4,4` is 5 to 9 and 13. Before `x`: distance from the previous end. After: length - 1. */
+/** The set as text: `5x4,4` is 5 to 9 and 13. Before `x`: distance from the previous end. After `x`: length - 1. */
 export type PackedIntervals = string
 
 /** Sorts the intervals and merges those that overlap or touch. */

@@ -24,7 +24,7 @@ export function isUnresolved(state: StreamState, number: string): boolean {
   return hasGap(state.gaps, BigInt(number)) || isStarted(state, number)
 }
 
-/** Whether the number was seen and is not resolved. It needs no more room. */
+/** Whether the number was seen and is not resolved. Such a number needs no more room. */
 export function isStarted(state: StreamState, number: string): boolean {
   return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
@@ -79,7 +79,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number), end)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // A checkpoint listed the number, or it was listed before gaps were merged. It remains an exception.
+    // A checkpoint listed this exception, or it was listed before gaps were merged. The number remains an exception.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
@@ -105,7 +105,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** Turns resolved numbers without an exception into gaps again, even below `first`: the chain outranks an operator. */
+/** Turns resolved numbers without an exception into gaps, even below `first`, since the chain outranks an operator. */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
@@ -118,7 +118,7 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   return again.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...again].sort(byFirst) })
 }
 
-/** Resolves a number: it is neither open nor in a gap. */
+/** Resolves a number: afterwards it is neither open nor in a gap. */
 export function resolve(state: StreamState, number: string): StreamState {
   const open = state.open.filter((one) => one.number !== number)
   const unknownCompletions = without(state.unknownCompletions, number, number)

@@ -1,7 +1,7 @@
 import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pack, subtractIntervals, toSet, unpack } from './intervals.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/** Most bytes for the numbers outside the window: about 8,000 intervals of numbers that are close together. */
+/** Maximum bytes for the numbers outside the window: about 8,000 intervals of numbers that are close together. */
 export const maxOutsideBytes = 24 * 1024
 /** Above this the alarm `crowded` is raised. */
 const crowdedBytes = maxOutsideBytes / 2
@@ -9,7 +9,7 @@ const crowdedBytes = maxOutsideBytes / 2
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/** Caches unpacked intervals by their immutable value: each request needs them several times. */
+/** Caches unpacked intervals by their immutable value, since each request needs them several times. */
 const unpacked = new WeakMap<OutsideNumbers, Intervals>()
 
 function intervalsOf(numbers: OutsideNumbers): Intervals {

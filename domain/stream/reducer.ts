@@ -38,7 +38,7 @@ export function initialStream(config: StreamConfig): StreamState {
   }
 }
 
-/** Applies requests in sequence. `assertStreamUpdate` has checked them. Pure. @param at ms by the stream's clock */
+/** Applies requests one by one. `assertStreamUpdate` has checked them. Pure. @param at ms by the stream's clock */
 export function applyToStream(
   state: StreamState,
   { requests }: StreamUpdate,
@@ -130,7 +130,7 @@ export function viewStream(state: StreamState): StreamView {
   }
 }
 
-/** Sums by code: waiting and parked numbers may have the same code. */
+/** Sums by code, since waiting and parked numbers may have the same code. */
 function outsideView(outside: ReturnType<typeof countOutside>): Readonly<Record<string, number>> {
   const sums: Record<string, number> = {}
   for (const { why, count } of outside) sums[why.code] = (sums[why.code] ?? 0) + count
@@ -156,13 +156,19 @@ function alarmsOf(state: StreamState): readonly StreamAlarm[] {
   return (Object.keys(raised) as StreamAlarm[]).filter((alarm) => raised[alarm])
 }
 
-/** PROCESS_FINISHED_NONCE_HEIGHT: every number up to it is resolved. Computed, so a repeated event adds nothing. */
+/**
+ * MIP-61's PROCESS_FINISHED_NONCE_HEIGHT: every number up to it is resolved. It is computed from the state, so a
+ * repeated event adds nothing.
+ */
 export function completedNumber(state: StreamState): string | undefined {
   const lowest = BigInt(lowestUnresolved(state)?.number ?? state.next)
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/** completed_block_height: no block up to it has an unresolved number. MIP-61 counts blocks with transfers only. */
+/**
+ * MIP-61's completed_block_height: no block up to it has an unresolved number. MIP-61 counts only the blocks that have
+ * transfers.
+ */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined

@@ -28,7 +28,7 @@ export const intervals: Check = (value, path) => {
   })
 }
 
-/** Most numbers in one finding: an update stays far below Temporal's limits. */
+/** How many numbers a finding has at most, so that an update stays far below Temporal's limits. */
 const mostNumbers = 5_000
 
 const number: Check = (value, path) => {
@@ -78,7 +78,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
 
 const request = byKind(Object.fromEntries(Object.entries(table).map(([kind, checks]) => [kind, fields(checks)])))
 
-/** Refuses a malformed update before it is recorded. Throws Error that names the field. */
+/** Refuses a malformed update before it is recorded. Throws an Error that names the field. */
 export function assertStreamUpdate(update: unknown): asserts update is StreamUpdate {
   fields({ requests: listOf((one, path) => assertStreamRequest(one as StreamRequest, path)) })(update, '')
 }
@@ -89,7 +89,7 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
   if (one.kind === 'closed' && one.outcome === 'cancelled') words(one.by, `${path}.by`)
   if (isStreamOrder(one) && one.kind !== 'resume' && !one.order) words(one.by, `${path}.order.by`)
   if (one.kind !== 'scanned' && one.kind !== 'backfilled') return
-  // All numbers of a reading must be in its blocks.
+  // All numbers of a reading must be in the blocks that it read.
   for (const [index, [, height]] of one.numbers.entries()) {
     const isWithin = height !== undefined && height >= one.from && height <= one.to
     if (!isWithin) throw new Error(`${path}.numbers[${index}][1]: outside of the blocks read`)

@@ -6,9 +6,9 @@ import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING. Only this moves the cursor. All transfers of the range were started before.
- * Block hashes link the ranges. A request that passes a wanted number comes from an old view and changes nothing.
- * The first range must reach the block of the checkpoint. Otherwise a fork above its end would stay unnoticed.
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Only this raises the cursor. All transfers of the range were started before.
+ * Block hashes link the ranges. A request that passes over a wanted number comes from an old view and changes nothing.
+ * The first range must reach the block of the checkpoint, because a fork above a shorter range would stay unnoticed.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -25,7 +25,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const { fork: _, base: __, ...rest } = learnt
   const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // A backfill may have been ordered before the live scan began. Blocks of the scan are not read twice.
+  // A backfill may have been ordered before the live scan began. Blocks that the scan reads are removed from it.
   const left = without(moved.backfill.left, String(request.from), String(Number.MAX_SAFE_INTEGER))
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
@@ -36,7 +36,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/** Any message from the spy, or a new subscription, ends its silence. A number found twice counts once. */
+/** Any message from the spy, or a new subscription, ends the spy's silence. A number found twice counts once. */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -51,7 +51,7 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/** Goes back below a fork. Numbers above the fork become unknown: new blocks may give them to other transfers. */
+/** Goes back below a fork. Numbers above the fork become unknown, since new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -77,7 +77,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** The `first` and `start` that still hold. After a fork that may be below a trusted watermark, the config's. */
+/** The `first` and `start` that still hold: the config's, if the fork may be below a trusted watermark. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -101,7 +101,7 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
 }
 
-/** Gap states that the source's table may replace: the table says more. */
+/** Gap states that the source's table may replace, since the table says more. */
 const vague: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
 
 /** Drops the reason of the old state. */
@@ -109,7 +109,7 @@ function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
 
-/** Alarms if the source's count is below the highest number of its logs: the logs or the count are wrong. */
+/** Raises an alarm if the source's count is below the highest number of its logs: the logs or the count are wrong. */
 function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state
@@ -117,14 +117,14 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Records why numbers are missing. Hidden and undone gaps have a better reason already. */
+/** Records why numbers are missing. Gaps in state `hidden` or `undone` have a better reason already. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = { ...(code !== undefined && { code }), ...(code !== undefined && chain !== undefined && { chain }) }
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** BOOTSTRAP: blocks below the live scan, read by any process. Unlike MIP-61's, the list survives a crash. */
+/** MIP-61's BOOTSTRAP: adds blocks below the live scan, for any process to read. Here the list survives a crash. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -134,7 +134,7 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
   return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
 }
 
-/** Records one chunk. The agent has started its transfers, or found them delivered, before this request. */
+/** Records one chunk of a backfill, whose transfers the agent has started, or found delivered, before this request. */
 export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (isAnyWanted(state, request.passed)) return present(state)
@@ -144,7 +144,10 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Takes a watermark kept elsewhere. One above known numbers or the cursor would skip transfers: refused, alarmed. */
+/**
+ * Takes a watermark from elsewhere. One above the known numbers or the cursor would skip transfers, so it is refused
+ * and raises an alarm.
+ */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)
@@ -163,7 +166,7 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/** Resolves all numbers up to `number`. Never lowers the watermark. Undone gaps stay: the chain outranks orders. */
+/** Resolves numbers up to `number`. Never lowers the watermark. `undone` gaps stay: the chain outranks an order. */
 export function trusted(
   state: StreamState,
   { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },

@@ -8,18 +8,18 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** The config, a checkpoint or an operator says that all lower numbers are resolved. */
+  /** All lower numbers are resolved, as the config, a checkpoint or an operator says. */
   readonly first: string
   /** One above the highest known number. Each number from `first` to here is open, in a gap, or resolved. */
   readonly next: string
   readonly cursor?: ScannedBlock
-  /** Ascending. Started and not resolved. */
+  /** Numbers that were started and are not resolved, ascending. */
   readonly open: readonly OpenNumber[]
-  /** Started, not resolved, and parked or waiting for a reason that concerns no other transfer. They take no room. */
+  /** Started numbers that are parked, or wait for a reason that concerns no other transfer. They take no room. */
   readonly outside: readonly OutsideNumbers[]
-  /** Ascending. Not seen, or to be started again. */
+  /** Numbers that were not seen, or are to be started again, ascending. */
   readonly gaps: readonly Gap[]
-  /** Completed on the target, but not seen at the source. Nothing is resolved: their ids cannot be compared. */
+  /** Numbers completed on the target but not seen at the source. Not resolved, since their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
   /** The latest numbers that were resolved without a delivery. `counts` has all. */
   readonly exceptions: readonly StreamException[]
@@ -35,7 +35,7 @@ export interface StreamState {
   readonly fork?: ForkAlarm
   /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A watermark from elsewhere that was refused: it is above the known numbers. Kept until an acceptable one comes. */
+  /** A refused watermark from elsewhere: it is above the known numbers. It stays until an acceptable one comes. */
   readonly distrusted?: Distrusted
   readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
@@ -43,7 +43,7 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages since the spy's last one that other servers had and the spy did not send. Absent: none. */
+  /** Messages since the spy's last message that other servers had and the spy did not send. Absent: none. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   /** Time of the last update. Absent: none yet. */
   readonly updatedAt?: number
@@ -58,7 +58,7 @@ export interface StreamConfig {
   readonly first: string
   /** First block to read. Absent: no blocks of the source are read, only a spy and the source's count. */
   readonly start?: number
-  /** Most transfers that are neither parked nor resolved at a time. */
+  /** How many transfers may be neither parked nor resolved at a time. */
   readonly maxOpen: number
 }
 
@@ -97,10 +97,10 @@ export interface Gap {
   readonly from: string
   readonly to: string
   readonly state: GapState
-  /** Only of `unstarted` gaps: the reason, and the chain that causes it, if one does. */
+  /** Only in `unstarted` gaps: the code of the reason, and the chain that causes it, if a chain does. */
   readonly code?: string
   readonly chain?: string
-  /** None of its numbers is in an earlier block. */
+  /** None of the gap's numbers is in an earlier block. */
   readonly height?: number
   readonly at: number
 }
@@ -134,7 +134,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** A node shows another parent of the next block than the scanned block, although that block was final. */
+/** A node shows a next block whose parent is not the scanned block, although the scanned block was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -142,7 +142,7 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/** Numbers in final blocks of the source. Those in neither `delivered` nor `ignored` were started before. */
+/** Numbers in final blocks of the source. Transfers in neither `delivered` nor `ignored` were started before. */
 export interface Finding {
   /** The height is absent if it is unknown, as from a spy. */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
@@ -152,19 +152,25 @@ export interface Finding {
   readonly ignored?: IntervalSet
 }
 
-/** All numbers in the logs of a range of blocks: each is in one of the two lists. */
+/** All numbers in the logs of a range of blocks: each is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /** Not started: the agent's view wants none of them (`isWanted`). The stream rejects the reading if it wants one. */
+  /**
+   * Numbers that the agent did not start, since its view wants none of them (`isWanted`). The stream rejects the
+   * reading if it wants one of them.
+   */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
   /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /** Found by a spy (`received`), in the source's table, or by an audit. `missedBySpy`: the spy did not send these. */
+  /**
+   * Numbers found by a spy (`received`), in the source's table, or by an audit. `missedBySpy`: those that the spy did
+   * not send.
+   */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** After a fork. `block` is still in the chain, by quorum. All blocks above it are read again. */
+  /** After a fork. A quorum still has `block`. All blocks above it are read again. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /** The source's highest number is `upTo` at the final block `height`. `present`: numbers in its table. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
@@ -173,12 +179,12 @@ export type StreamRequest =
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /** Completed in final blocks `from` … `to` of the target, by any account. Known ids were compared. */
+  /** Completed in final blocks `from` … `to` of the target, by any account. Ids of known numbers were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: not parked, but waiting long for a reason that concerns no other transfer. Others get its room. */
+  /** `waits`: not parked, but waiting long for a reason that concerns no other transfer, so others get its room. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
@@ -187,7 +193,7 @@ export type StreamRequest =
   | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
   /** Without `maxOpen` the config's value applies again. */
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
-  /** The config of a process that has just started, as far as it may change while the stream runs. */
+  /** The fields that may change while the stream runs, from the config of a process that has just started. */
   | { readonly kind: 'configured'; readonly stream: string; readonly origin: string; readonly maxOpen: number }
   | (Named & { readonly kind: 'pause' })
   | (Named & { readonly kind: 'resume' })
@@ -201,7 +207,10 @@ interface Named {
 
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/** present: the request's view is old or it has nothing new; use the new view. full: no change. refused: impossible. */
+/**
+ * present: the request has an old view or nothing new, so use the new view. full: there is no room, and nothing
+ * changed. refused: impossible.
+ */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }
@@ -219,7 +228,7 @@ export interface StreamResponse {
 /** Comes with every answer, in a few hundred bytes. Query the state for the lists. */
 export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
-  /** First block of the next `scanned`. Absent: any (BOOTSTRAP: the head; earlier ones are backfilled). */
+  /** First block of the next `scanned` request. Absent: any (BOOTSTRAP takes the head and backfills earlier blocks). */
   readonly nextHeight?: number
   readonly parentHash?: string
   /** MIP-61's completed_nonce_height and completed_block_height. Absent: none yet. */
@@ -230,12 +239,12 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly parked: number
   /** Numbers outside the window, by code. Absent: none. */
   readonly outside?: Readonly<Record<string, number>>
-  /** Open numbers with `early`. */
+  /** Number of open numbers with `early`. */
   readonly toVerify: number
   readonly room: number
-  /** `ordered`: by an operator, whose order outranks the config. */
+  /** `ordered`: an operator has set it, which outranks the config. */
   readonly maxOpen: { readonly most: number; readonly configured: number } & Pick<StreamState, 'ordered'>
-  /** No room, or paused: the cursor waits. */
+  /** There is no room, or the stream is paused, so the cursor waits. */
   readonly full: boolean
   /** Numbers in gaps by state, and since when the oldest gap is known. */
   readonly gaps: Readonly<Partial<Record<GapState, string>>>

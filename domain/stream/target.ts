@@ -5,7 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** COMPLETE_EVENT_PROCESSING: completions by any account. Unseen numbers have no id to compare: kept, with an alarm. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING, by any account. Unseen numbers stay, with an alarm, as no id can be compared. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
@@ -44,14 +44,14 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Resolves a number with an exception: it ended without a delivery. An undone number has to be seen again first. */
+/** Resolves a number with an exception: it ended without a delivery. An `undone` number must be seen again first. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** Moves a number outside the window. Without room, or with an unverified early completion, it stays in `open`. */
+/** Moves a parked number out of the window. It stays in `open` if there is no room outside, or if it is `early`. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   if (!known && !outsideReason(state, number)) return present(state)
@@ -61,7 +61,7 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
 
-/** The transfer runs again. If `open` has no place, the number stays outside the window. */
+/** Records that the transfer runs again. If `open` has no room, the number stays outside the window. */
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)

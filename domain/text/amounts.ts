@@ -11,7 +11,7 @@ export interface Amount {
   readonly coin?: string
 }
 
-/** Most digits before the point. 2^256 has 78. */
+/** An amount has at most this many digits before the point. 2^256 has 78. */
 const mostDigits = 77
 
 /** Reads `5gwei`, `0.05 ETH`, `0.05 native coins`; without a unit, wei. Undefined: no amount, or fractions of a wei. */
@@ -27,11 +27,11 @@ export function parseAmount(text: string): Amount | undefined {
   return { wei: String(BigInt(whole + digits.padEnd(decimals, '0'))), ...(!known && { coin: name.toUpperCase() }) }
 }
 
-/** Smaller amounts are shown in wei: a thousandth of a gwei. */
+/** Amounts below a thousandth of a gwei are shown in wei. */
 const leastGwei = 10n ** 6n
-/** Amounts from here on are shown in coins: a ten-thousandth of one. */
+/** Amounts from a ten-thousandth of a coin on are shown in coins. */
 const leastCoins = 10n ** 14n
-/** Most significant digits of an amount for people. Digits before the point are always shown. */
+/** How many significant digits of an amount people see at most. Digits before the point are always shown. */
 const mostSignificant = 6
 
 /** An amount for people: `3.2 gwei`. Cut to six significant digits, never rounded up. @param wei decimal */

@@ -1,4 +1,4 @@
-/** Longest part of a stranger's text that is shown, characters. */
+/** How much of a stranger's text is shown at most, characters. */
 const longest = 300
 
 /** A stranger's text in one printable line of bounded length. */

@@ -54,7 +54,7 @@ export function isShortFor(short: string, id: string): boolean {
   return whole.length - last.length >= at && whole.endsWith(last)
 }
 
-/** Fewest characters of a short form: a shorter one would match nearly every id. */
+/** A short form has at least this many characters, since a shorter one would match nearly every id. */
 const fewestLeft = 8
 
 export function isShort(text: string): boolean {

@@ -2,9 +2,9 @@ import { ageText } from './age.ts'
 
 // Texts for Temporal's Web UI, which shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Most bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto). Encryption adds bytes. */
+/** Maximum bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto). Encryption adds bytes. */
 const mostSummaryBytes = 200
-/** Longest part of a stranger's text in details, characters. */
+/** How much of a stranger's text is shown in details at most, characters. */
 const longestForeign = 500
 
 /** Replacements of markup in summaries. Temporal's command line would show escapes. */

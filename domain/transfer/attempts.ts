@@ -6,7 +6,7 @@ export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFe
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
-/** `replaced`: by our own attempt. `reorged`: may be mined again. `dropped`: nonce given up, or used externally. */
+/** `replaced`: by another attempt of ours. `reorged`: may be mined again. `dropped`: nonce left or used externally. */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
 export interface TransferTransaction {
@@ -70,7 +70,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }
 
-/** Why an ending transfer must wait. @param nonces may still be mined. Without a number: all that the lane granted */
+/** Why an ending transfer must wait. @param nonces may still be mined. Without `nonce`: all grants of the lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

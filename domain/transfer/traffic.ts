@@ -14,16 +14,16 @@ export interface TransferTraffic {
 
 const stepsOfWindow = 60
 
-/** Most routes in the result; the busiest are kept. Anyone with access to Temporal can invent names. */
+/** The result has at most this many routes, the busiest, since anyone with access to Temporal can invent names. */
 const mostRoutes = 100
 
-/** The window of the last `minutes`. Its steps begin at fixed times, and the last one contains `now`. */
+/** The time window of the last `minutes`. Its steps begin at fixed times, and the last step contains `now`. */
 export function trafficWindow(minutes: number, now: number) {
   const stepMs = (minutes * 60_000) / stepsOfWindow
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }
 }
 
-/** Counts and times of transfers. Leaves out transfers that ended before the window. */
+/** Counts and times of transfers. Leaves out transfers that ended before the time window. */
 export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, steps }: ReturnType<typeof trafficWindow>) {
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)
@@ -58,7 +58,7 @@ function routeOf(group: readonly [TransferTraffic, ...TransferTraffic[]]) {
   const oldest = open.reduce<number | undefined>((least, { startedAt }) => Math.min(least ?? startedAt, startedAt), undefined)
   return {
     ...{ bridge, source, target },
-    // By state, and by outcome within the window.
+    // `open` by state, `ended` by outcome within the time window.
     open: countBy(open),
     ended: countBy(group.filter(({ closedAt }) => closedAt !== undefined)),
     ...(oldest !== undefined && { oldestOpenAt: oldest }),

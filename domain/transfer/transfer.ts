@@ -4,7 +4,7 @@ export type BridgeName = string
 /** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
 export type ChainName = string
 
-/** Most bytes of a message. Every step carries it as base64, and Temporal accepts 2 MiB per value. */
+/** Maximum bytes of a message. Every step carries it as base64, and Temporal accepts 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
 /** One message to deliver, plain JSON. It has an id, so its signatures (or the source's table) were checked. */
@@ -52,12 +52,12 @@ export function isOutcome(state: TransferState): boolean {
 export interface Delivery {
   /** Its sender, lower-case 0x address. Absent if the chain shows only that there was a delivery. */
   readonly by?: string
-  /** The sender is one of our lanes. */
+  /** Whether the sender is a lane of Portage. */
   readonly ours: boolean
   readonly txHash?: string
   readonly blockHeight?: number
   readonly blockHash?: string
-  /** Gas paid on the target chain, wei, decimal. Only for our own deliveries. */
+  /** Gas paid on the target chain, wei, decimal. Only if `ours`. */
   readonly gasPaid?: string
 }
 
@@ -83,7 +83,7 @@ const byState = {
 /** `failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined: another bridge, or not delivered at the end. @param code absent: a failed transfer counts as initiated */
+/** Undefined: another bridge, or ended undelivered. @param code absent: a failed transfer counts as initiated */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined

@@ -13,7 +13,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** Private part. Only the signing key has it: rotation deletes those of older keys. */
+  /** Private part. Only the signing key has it, since rotation deletes it from older keys. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -21,7 +21,7 @@ const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(20) })
 
 export type AccessKey = z.output<typeof keySchema>
 
-/** Its `kid` is its thumbprint (RFC 7638). */
+/** The `kid` of a key is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
 /** Oldest first. Undefined: no file. Throws ACCESS_KEYS: unreadable, malformed, another user's, readable by others. */

@@ -8,7 +8,7 @@ export interface TokenCheck {
   readonly ring: KeyRing
   /** A Temporal namespace. */
   readonly audience: string
-  /** The list of the settings. Undefined: not read yet. */
+  /** The tokens that the settings list. Undefined: the settings were not read yet. */
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 

@@ -7,9 +7,9 @@ import type { AccessKey, PublicKey } from './keys.ts'
 
 const algorithm = 'EdDSA'
 const issuer = 'portage'
-/** Longest difference between the clocks of the signer and of this process, ms. */
+/** Maximum difference between the clocks of the signer and of this process, ms. */
 const clockSkewMs = 60_000
-/** Longest token, characters. Checked before parsing. */
+/** Maximum length of a token, characters. Checked before parsing. */
 const longestToken = 4_096
 
 /** Names that no token may have. */
@@ -70,7 +70,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
     const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
-    // The time left is bounded too: revocations are dropped after `longestTokenMs`.
+    // The time left is bounded too, since revocations are dropped after `longestTokenMs`.
     if ((exp - iat) * 1000 > longestTokenMs || exp * 1000 - Date.now() > longestTokenMs + clockSkewMs) throw new Error('good for too long')
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }

@@ -9,7 +9,7 @@ import { within } from '../../runtime/wait.ts'
 
 /** Limit of a check, ms. Load balancers do not wait longer either. */
 const timeoutMs = 3_000
-/** Time for which an answer is reused, ms: requests need no token and have no rate limit. */
+/** Time for which an answer is reused, ms, since requests need no token and have no rate limit. */
 const keepMs = 1_000
 
 /** One check of readiness. If a vital check fails, the process is not ready. */

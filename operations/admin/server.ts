@@ -4,7 +4,7 @@ import type { Check } from './checks.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
-/** Time for which metrics are reused, ms: repeated requests must not keep the process busy. */
+/** Time for which metrics are reused, ms, since repeated requests must not keep the process busy. */
 const keepMetricsMs = 500
 
 export interface AdminOptions extends SmallServerOptions {

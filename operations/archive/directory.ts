@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/** An older lock, ms, is left from a crash. Clocks of machines that share the folder must not differ by more. */
+/**
+ * A lock older than this, ms, is left from a crash. The clocks of machines that share the folder must not differ by
+ * more than this.
+ */
 const staleMs = 60_000
 
 /** Stores texts in a folder that only the process's user can read. The first text creates the folder. */
@@ -53,7 +56,7 @@ async function writeSynced(temporary: string, text: string): Promise<void> {
   }
 }
 
-/** Returns false at once if the lock is held. Removes a lock that a crash left. */
+/** Returns false immediately if the lock is held. Removes a lock that a crash left. */
 async function locked(lock: string, use: (isMine: () => Promise<boolean>) => Promise<boolean>): Promise<boolean> {
   const mine = randomBytes(16).toString('hex')
   try {

@@ -19,14 +19,14 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
 /** `previous`: SHA-256 of the line before (of `portage:<day>` in the first). It reveals changes and removals. */
 type Chained = OrderRecord & { readonly previous: string }
 
-/** Longest order of a workflow that strangers can start, characters: twice the longest transaction. */
+/** Maximum length of an order to a workflow that strangers can start, characters: twice the longest transaction. */
 const longestOrder = 500_000
-/** In a longer file, characters, only orders of settings, lanes and streams are added: V8 has no string of 2^29. */
+/** A file longer than this, characters, gets only orders of settings, lanes and streams: V8 has no string of 2^29. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. Throws ARCHIVE_*. @param through ms since the epoch. Undefined: not all were searched */
+/** Appends missing orders. Throws ARCHIVE_*. @param through all up to it were searched, epoch ms. Undefined: not all */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
@@ -51,7 +51,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // Progress stays if a ledger was not read: the next export must look for its orders.
+  // Progress stays if a workflow of Portage was not read, since the next export must look for its orders.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
@@ -59,7 +59,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     ...{ found: records.length, added },
     /** Subjects that may have lost orders since the last export, or were not read: some names, then a number. */
     maybeIncomplete: named(maybeIncomplete),
-    /** Subjects with malformed orders, or whose day is full. */
+    /** Subjects with orders that were left out: malformed, or the file of their day is full. */
     skipped: named([...skipped]),
     heads,
   }
@@ -115,7 +115,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** Identifies an order. Ignores the time of an operator transaction's: a later run may report another time. */
+/** Identifies an order. Ignores the time for operator transactions, since a later run may report another time. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

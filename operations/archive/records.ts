@@ -117,9 +117,9 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly shortened?: true
 }
 
-/** Longest record, characters. The longest message takes about 300,000. */
+/** Maximum length of a record, characters. The longest message takes about 300,000. */
 export const longestRecord = 400_000
-/** In a longer text, characters, lines are added in shortest form: V8 has no string of 2^29. */
+/** A text longer than this, characters, gets lines in shortest form, since V8 has no string of 2^29. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {

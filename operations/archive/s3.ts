@@ -7,7 +7,7 @@ import type { ArchiveStore, S3Place } from './store.ts'
 
 /** Limit of one request, ms. */
 const timeoutMs = 60_000
-/** Longest answer. Far above ten minutes of 100 transfers per second. */
+/** Maximum bytes of an answer. Far above ten minutes of 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
 /** Tries of a request. A failed pass is repeated later. */
 const tries = 4
@@ -22,7 +22,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Stores in S3 or compatible (MinIO, R2, Ceph…). KMS needs the AWS signer anyway; an S3 client adds packages. */
+/** Stores in S3 or compatible (MinIO, R2, Ceph…). Uses the AWS signer, which KMS needs too, instead of an S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 

@@ -33,7 +33,10 @@ export interface ArchiveStore {
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/** Retries if another process wrote first. `change` undefined: no write. Throws ARCHIVE_UNAVAILABLE and as `change`. */
+/**
+ * Retries if another process wrote first. Writes nothing if `change` returns undefined. Throws ARCHIVE_UNAVAILABLE, and
+ * what `change` throws.
+ */
 export async function updateText(
   store: ArchiveStore,
   name: string,

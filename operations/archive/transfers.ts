@@ -11,9 +11,9 @@ const hourMs = 3_600_000
 const sliceMs = 10 * 60_000
 /** Longest time, ms, until Temporal lists a closed run. */
 const listLagMs = 2 * 60_000
-/** Each pass begins this long, ms, before the archive's end: runs may be listed late. */
+/** Each pass begins this long, ms, before the archive's end, since runs may be listed late. */
 const overlapMs = hourMs
-/** Period of one list query, ms: the server allows ten queries per second. */
+/** Period of one list query, ms. The server allows ten queries per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -40,7 +40,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
-  // Runs from before `oldest` are given up and do not count: Temporal has forgotten them.
+  // Runs from before `oldest` do not count as left out, since Temporal has forgotten them.
   const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []
@@ -59,7 +59,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   }
   return {
     from: isoOf(from),
-    /** Every run that closed before is archived. */
+    /** Every run that closed before this time is archived. */
     through: isoOf(await readProgress(store)),
     /** `through` stays, since the pass began after it. */
     leftOut: leftOut || undefined,

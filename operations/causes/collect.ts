@@ -27,7 +27,10 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
   readonly causes: readonly Cause[]
 }
 
-/** Reads all sources at once, with limits. A silent source is a cause. Never throws. @param temporal or its error */
+/**
+ * Reads all sources in parallel, with time limits. A silent source is a cause. Never throws.
+ * @param temporal the client, or why Temporal does not answer
+ */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()

@@ -94,7 +94,7 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = headsOf(chain).toSorted((a, b) => b.height - a.height)[0]
   if (!lowest || !attempt || !head) return []
-  // Counted to the ledger's block, not the head: an idle ledger lags, and its nonces date from its block.
+  // Counted to the ledger's block, not the head, since an idle ledger lags, and its nonces date from its block.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

@@ -6,9 +6,9 @@ import { sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type StreamFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** A stream lags if it is behind the final head by more than both. */
+/** A stream lags if it is behind the final head by more than both of these. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** Younger gaps, ms, are not shown: messages of one block come in any sequence. */
+/** Gaps younger than this, ms, are not shown, since messages of one block come in any order. */
 const youngMs = 3_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {

@@ -12,7 +12,10 @@ const usualMs: Partial<Record<TransferState, number>> = {
   included: 3_600_000,
 }
 
-/** Groups transfers that no other finding explains by code and route. @param explained whether another explains it */
+/**
+ * Groups transfers that no other finding explains by code and route.
+ * @param explained whether another finding explains a transfer
+ */
 export function explainTransfers(
   { at, transfers, declined, settings }: Pick<Facts, 'at' | 'transfers' | 'declined' | 'settings'>,
   explained: (transfer: TransferFacts) => boolean,
@@ -59,7 +62,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** `since`: from the transfers that were asked. If none was, the start of the first run. */
+/** `since`: since when an asked transfer is in its state. If none was asked, the start of the first run. */
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   const since = Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))

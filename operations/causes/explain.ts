@@ -12,7 +12,7 @@ import { explainTransfers } from './explain-transfers.ts'
 import { errorOf, type Facts, type ServedFacts, type TransferFacts, valueOf, type SpyFacts } from './facts.ts'
 import { type Finding, goesOn, joined, ranked } from './finding.ts'
 
-/** The most harmful first. Pure. */
+/** The causes, the most harmful first. Pure. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
   const { transfers } = facts
   const known = [
@@ -49,7 +49,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', holds: goesOn })]
 }
 
-/** Answers count more than pollers: Temporal lists killed pollers for a while. */
+/** Answers count more than pollers, since Temporal lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -113,7 +113,10 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/** A spy is silent if two messages came from elsewhere, and none from the spy since the first. One may get lost. */
+/**
+ * A spy is silent if two messages came from elsewhere, and none from the spy since the first of them. A single message
+ * may get lost.
+ */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

@@ -115,7 +115,7 @@ export interface Facts {
   readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
 }
 
-/** Time limits, ms. All sources are read at once, so the longest limit bounds the answer. */
+/** Time limits, ms. All sources are read in parallel, so the longest limit bounds the answer. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
 /** Returns an error or a timeout as an answer. Never throws. */

@@ -20,7 +20,7 @@ export interface Finding {
   readonly holds?: (transfer: TransferFacts) => boolean
   /** Numbers of streams, or of received messages. */
   readonly numbers?: Numbers
-  /** The finding follows from one of these causes. It is counted there, without its own row. */
+  /** The finding follows from one of these causes, so it is counted with that cause and has no row of its own. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 

@@ -8,7 +8,7 @@ import { type ChainFacts, limits, read, valueOf } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** ISO 8601. When a node showed the balance just now; otherwise when the ledger got it. */
+  /** ISO 8601. When a node has just shown the balance; otherwise when the ledger got it. */
   readonly balanceAt?: string
 }
 

@@ -28,7 +28,7 @@ export function readLanes(
   })
 }
 
-/** Undefined: no ledger yet. Throws like `readLane`. */
+/** Undefined: no ledger yet. Throws the other errors of `readLane`. */
 function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | undefined> {
   return readLane(client, lane).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'LANE_NOT_FOUND') return undefined

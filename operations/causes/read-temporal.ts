@@ -40,7 +40,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** Reads all facts at once, within twice `limits.temporalMs`. Never throws. @param settings may still be loading */
+/** Reads all facts in parallel, within twice `limits.temporalMs`. Never throws. @param settings may still be loading */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'chains' | 'notifications'>,
@@ -88,7 +88,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** A workflow that does not exist counts in neither: it needs no worker. */
+/** A workflow that does not exist counts in neither number, since it needs no worker. */
 function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length

@@ -39,7 +39,7 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** The oldest by target chain, state and code. One per code is enough: it only shows that its chain is served. */
+/** The oldest transfers by target chain, state and code. One per code is enough to show that the chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))

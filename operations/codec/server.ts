@@ -15,10 +15,10 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** Most bytes of a request: all payloads of an event. One has up to 2 MiB, or 2.7 MiB as base64. */
+/** Maximum bytes of a request, which has all payloads of an event. A payload has 2 MiB at most, or 2.7 as base64. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
-/** Most bytes of all present requests together. */
+/** Maximum bytes of all present requests together. */
 const mostBytesAtATime = 64 * 1024 * 1024
 
 export interface CodecServerOptions extends SmallServerOptions {
@@ -29,7 +29,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** `POST /decode` for any valid token (header or cookie). No `/encode`: only Portage writes. Throws CODEC_LISTEN. */
+/** `POST /decode` for any valid token (header or cookie). No `/encode`, as only Portage writes. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -86,7 +86,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Returns and counts unchanged payloads: altered, or without a key. Throws INPUT_INVALID, which quotes nothing. */
+/** Counts payloads that are altered or have no known key, and leaves them as they are. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
@@ -146,7 +146,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** Sets a cookie: the Web UI can send cookies of this server, but no access token. */
+/** Sets a cookie, since the Web UI can send cookies of this server, but no access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -156,7 +156,7 @@ function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
 }
 
-/** The cookie is same-site and hidden from scripts. Cookies ignore ports: every server of this host gets it. */
+/** The cookie is same-site and hidden from scripts. Cookies ignore ports, so every server of this host gets it. */
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

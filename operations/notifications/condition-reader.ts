@@ -21,7 +21,7 @@ import { listStreamNames, queryStream } from '../../temporal/client/streams/stre
 import { transferData } from './events.ts'
 
 const mostParked = 1_000
-/** Most parked transfers that are asked for reasons in a read. The others follow in the next read. */
+/** How many parked transfers are asked for reasons at most in a read. The others follow in the next read. */
 const askedAtOnce = 20
 /** Limit of such a request, ms. Without an answer the notification has no reason. */
 const askMs = 2_000
@@ -70,7 +70,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // The streams were not read: none of their conditions is over.
+  // The streams were not read, so none of their conditions is over.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>
@@ -82,7 +82,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** Keyed by run: a transfer retried and parked again between two reads is still the same condition. */
+/** Keyed by run, so a transfer retried and parked again between two reads is still the same condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

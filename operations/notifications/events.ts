@@ -7,14 +7,14 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { proofDespite, proofOf } from '../../temporal/client/transfers/closed-runs.ts'
 
-/** The id is derived from the run: it is the same for each try, process and replay. */
+/** The id is derived from the run, so it is the same for each try, process and replay. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
   // With another transaction, as after a restore of Temporal, it is another delivery.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** Makes the facts printable: a stranger with access to Temporal may have written them. */
+/** Makes the facts printable, since a stranger with access to Temporal may have written them. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
@@ -25,7 +25,7 @@ export function conditionNotification({ key, type, data }: Condition, at: number
   return { id: idOf(key, at), type, at, data }
 }
 
-/** The id has no full stops: they separate the signed parts. */
+/** The id has no full stops, since they separate the signed parts. */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
 }
@@ -48,7 +48,7 @@ export function proofsOf(
   })
 }
 
-/** Without encryption nothing may claim `encrypted`: anybody with access to Temporal can write the state. */
+/** Without encryption nothing may claim `encrypted`, since anybody with access to Temporal can write the state. */
 export function withProvable(notification: Notification, isSealed: boolean): Notification {
   const { data } = notification
   return isSealed || data['proof'] !== 'encrypted'

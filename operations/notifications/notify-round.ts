@@ -15,7 +15,7 @@ import { conditionNotification, proofsOf, transferNotification, withProvable } f
 import { sendNotification } from './send.ts'
 import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 
-/** ms. */
+/** Times, ms. */
 export const notifyTimes = {
   readMs: 5_000,
   conditionsMs: 15_000,
@@ -23,7 +23,7 @@ export const notifyTimes = {
   fullReadMs: 60_000,
   /** Longest delay until Temporal lists a closed run. */
   settleMs: 5 * 60_000,
-  /** Length of a round. The step's state is recorded after it. */
+  /** Length of a round. The step's state is recorded after each round. */
   roundMs: 60_000,
 }
 
@@ -46,7 +46,7 @@ const atOnce = 4
 const batchSize = 50
 /** From this many unsent notifications on, a failing receiver is first tried with one of them. */
 const mostProbes = 20
-/** Length of a part of a replay, ms. After a crash the replay continues with the interrupted part. */
+/** Length of a period of a replay, ms. After a crash the replay continues with the interrupted period. */
 const replayMs = 3_600_000
 
 /** Notifies one receiver until its notifier has to record something. */
@@ -83,7 +83,7 @@ export class NotifyRound {
     this.#notified.follow(this.state.cursor)
   }
 
-  /** Ends when `state` is to be recorded. Never throws: a later read tries again. */
+  /** Ends when `state` is to be recorded. Never throws, since a later read tries again. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
@@ -112,7 +112,7 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // Record at once, since an operator waits for the result of a test or the end of an outage.
+    // Record immediately, since an operator waits for the result of a test or the end of an outage.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
@@ -237,14 +237,14 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /** Replays one part per pass, so that new events come in between. Parts grow while nothing is found. */
+  /** Replays one period per pass, so that new events are sent in between. Periods grow while they hold nothing. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // Parts with runs are short: an interrupted part is sent again.
+      // A period that holds runs is kept short, since all of an interrupted period is sent again.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue

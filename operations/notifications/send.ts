@@ -7,7 +7,7 @@ import { idOf } from './events.ts'
 
 /** Time limit of a request, ms: the least that Standard Webhooks recommends. */
 const timeoutMs = 15_000
-/** Most bytes of an answer. Only its status counts. */
+/** Maximum bytes of an answer. Only its status counts. */
 const mostBytes = 16_384
 
 /** The `webhook-id`. Ids given by signals are hashed, so that none can use up the id of a future delivery. */

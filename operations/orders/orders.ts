@@ -9,7 +9,7 @@ import { optional, values } from './values.ts'
 
 const someId = '6d1b4c0c5f0a3e21'
 
-/** Has no `run`: command and route each select transfers in another way. */
+/** Has no `run`, since command and route select transfers in different ways. */
 function transferOrder(name: TransferOrderName, ...examples: readonly string[]): OrderSpec {
   const { summary, details } = transferOrderTexts[name]
   return {
@@ -48,7 +48,7 @@ const transferOrders = {
 
 const keys = 'The key file is on this machine alone.'
 
-/** Orders without `run`. Command and route each have other steps, or there is no route. */
+/** Orders without `run`. Command and route have different steps, or there is no route. */
 const localOrders = {
   'audit run': {
     level: 'write',

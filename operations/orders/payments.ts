@@ -136,7 +136,7 @@ async function pay(
   }
 }
 
-/** The amount in wei. Throws INPUT_INVALID for another chain's coin: the same number has another value. */
+/** The amount in wei. Throws INPUT_INVALID for another chain's coin, whose unit has another value. */
 function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): string {
   const own = coinOfLane(config, payer)
   if (coin === undefined || coin === own?.toUpperCase()) return wei

@@ -38,7 +38,7 @@ const otherOrders = [
 ] as const
 // A `jti` is a UUID. Other texts would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
-/** Requests have no `addToken`: a token is made on the machine with the key. */
+/** Requests have no `addToken`, since a token is made on the machine with the key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }

@@ -68,12 +68,12 @@ export interface OrderSpec extends OrderText {
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
   /** Schema of the answer. Its status is 200, or 202 for an order that `pays`. */
   readonly answer?: z.ZodType
-  /** The order sends coins: a repeated request must not pay again. */
+  /** The order sends coins, so a repeated request must not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** The problem with the options: the command then ends with 2. */
+  /** The problem with the options, after which the command ends with 2. */
   readonly misuse?: (given: never) => string | undefined
-  /** Absent: command and route each have other steps. */
+  /** Absent: command and route have different steps. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 

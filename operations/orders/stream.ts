@@ -224,7 +224,7 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** Last block that a backfill reads: the live scan reads the blocks above the cursor. */
+/** Last block that a backfill reads, since the live scan reads the blocks above the cursor. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }

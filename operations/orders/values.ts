@@ -16,7 +16,7 @@ export interface Value<Type = unknown> {
   readonly usual?: string
 }
 
-/** u64, decimal string: JSON numbers lose digits above 2^53. */
+/** u64, decimal string, since JSON numbers lose digits above 2^53. */
 export const sequenceSchema = z
   .string()
   .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes')

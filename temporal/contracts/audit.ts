@@ -21,7 +21,7 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   /** Transfers that waited for nothing, or whose tasks got no answer. They are reset. */
   idleCount: number
   idle: string[]
-  /** Transfers without their effect that are already running again. */
+  /** Transfers whose effect is gone, but which already run again. */
   underway: number
   /** Transfers on which nodes disagree, or whose loss no second block shows. The next audit checks them again. */
   unsure: number

@@ -6,7 +6,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 export interface BatchInput {
   lane: LaneId
   intent: Intent
-  /** Intent ids, in the sequence of the call. */
+  /** Intent ids, in the order of the call. */
   members: string[]
   /** Carried from run to run. */
   checks?: number
@@ -19,7 +19,7 @@ export type BatchEnd =
   | { state: 'done' | 'reverted'; detail: string; nonce: number; txHash: string; blockHeight: number; gasPaid: string }
   /** The batch never got a nonce, or returned it unsigned. */
   | { state: 'unsent'; detail: string }
-  /** A no-op, or a transaction from outside Portage, used its nonce. */
+  /** A no-op, or a transaction from outside Portage, used the batch's nonce. */
   | { state: 'spent'; detail: string; nonce: number }
   /** The nonce's end is unknown. Each member asks the chain whether it was delivered. */
   | { state: 'lost'; detail: string }

@@ -2,7 +2,7 @@
 export interface FailoverTimes {
   /** Heartbeat time-out of steps with a lane's key, ms. */
   readonly heartbeatMs: number
-  /** Longest wait for a process with the key, ms. */
+  /** Longest time to wait for a process with the key, ms. */
   readonly laneTaskMs: number
 }
 

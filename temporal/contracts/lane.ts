@@ -17,7 +17,7 @@ export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 /** An order by signal without author and reason is recorded as `unnamed`. */
 type Named = { order: Order }
 
-/** Temporal keeps signals while no worker serves the ledger, and its batch operations can send signals. */
+/** Signals, since Temporal keeps them while no worker serves the ledger, and its batch operations can send them. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

@@ -13,19 +13,19 @@ export interface OperatorTransactionInput extends Order {
 }
 
 export interface OperatorTransactionProgress {
-  /** Increased for a new intent, after something else used the last one's nonce. */
+  /** Increased for a new intent, after something else used the last intent's nonce. */
   round: number
   /** This round may hold a nonce. */
   sentBefore: boolean
   waits: number
-  /** Start of its first run, ms since the epoch by Temporal's clock. */
+  /** Start of the workflow's first run, ms since the epoch by Temporal's clock. */
   orderedAt: number
   held?: Held
   earlier?: Held[]
   cancelledBy?: Order
 }
 
-/** Some signers (KMS) make another hash each time. */
+/** Recorded, since some signers (KMS) make another hash each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
 /** A nonce, to be found on the chain even if the ledger has forgotten it. */
@@ -57,15 +57,15 @@ export interface OperatorTransactionSteps {
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  /** Ask for no new nonce. The answer is `lost` if the ledger knows none. */
+  /** Ask for no new nonce. The answer is `lost` if the ledger knows no nonce of the intent. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
   /** Mine a no-op instead. */
   cancel: boolean
-  /** ms since the epoch. Absent for a batch: its contract prevents a second effect. */
+  /** ms since the epoch. Absent for a batch, since its contract prevents a second effect. */
   orderedAt?: number
-  /** Intents of a batch. None may be withdrawn before the first signature. */
+  /** Intents of a batch. It is signed for the first time only if none of them was withdrawn. */
   members?: string[]
 }
 

@@ -3,7 +3,7 @@ import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import type { Distrusted, StreamConfig, StreamResponse, StreamState, StreamUpdate, StreamView } from '../../domain/stream/stream.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
-/** Input of `stream`, on the queue `ledger`: it needs no chain and no key. */
+/** Input of `stream`, on the queue `ledger`, since it needs no chain and no key. */
 export interface StreamInput {
   config: StreamConfig
   /** For a stream without state. The starter checks the checkpoint's block first. */
@@ -15,7 +15,7 @@ export interface StreamInput {
   updatesPerRun?: number
 }
 
-/** Idempotent by content. Refused as `malformedUpdate` or `runIsFull`. */
+/** Idempotent by content. Refusals have the type `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
 /** Temporal's batch operations can only signal. A signal without an `order` is recorded as `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')

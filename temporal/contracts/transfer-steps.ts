@@ -75,19 +75,19 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<Admi
   mode: BroadcastMode
   /** From 1 (first) to 5. */
   priority: number
-  /** ms since the epoch. The earliest of a priority and source goes first. */
+  /** ms since the epoch. Of transfers with equal priority and source, the earliest deadline goes first. */
   deadline?: number
   /** See `TransferInput`. */
   seenAt?: number
 }
 
-/** `requeued`: a worker may have had the task before. `follow`: continues with its nonce and gets no other. */
+/** `requeued`: a worker may have had the task before. `follow`: continues with the intent's nonce and gets no other. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 /** A signed transaction and what became of it. */
 export type AttemptRecord = SignedAttempt
 
-/** A transaction of ours in a block. */
+/** A transaction of Portage in a block. */
 export interface Landed {
   nonce: number
   txHash: string
@@ -123,7 +123,7 @@ export type BroadcastResult =
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** Our transaction. Absent: the effect may be someone else's. */
+  /** Portage's transaction. Absent: the effect may be someone else's. */
   landed?: Landed
   waitMs: number
   /** The transfer would end without the effect, so the nodes must agree. */

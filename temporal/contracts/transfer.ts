@@ -52,7 +52,7 @@ export interface TransferProgress {
   disputed?: true
   /** The round in progress. It may hold a nonce, so the next try continues it. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** Lanes of earlier rounds, with their highest nonces. A cancelled transfer ends only when none can be mined. */
+  /** Lanes of earlier rounds, with their highest nonces. A cancelled transfer ends only when no nonce can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string

@@ -34,8 +34,8 @@ export interface EncryptionCodec extends PayloadCodec {
 }
 
 /**
- * Encrypts with the first key, decrypts with the key that the payload names. Binds to key, encoding and workflow id: a
- * ciphertext opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
+ * Encrypts with the first key, decrypts with the key that the payload names. Binds to key, encoding and workflow id, so
+ * a ciphertext opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
  * ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
  */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
@@ -90,7 +90,7 @@ function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** The namespace is not bound: histories may be moved to another namespace. */
+/** The namespace is not bound, since histories may be moved to another namespace. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
   // Only for audits. If any id could have a suffix, a payload would open under many ids.
@@ -137,6 +137,6 @@ function bytesOf({ id, source }: PayloadKeySource): Buffer {
   // Buffer ignores characters that are not base64.
   const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
   if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
-  // The text is not shown: it may be a key with a typing error.
+  // The text is not shown, since it may be a key with a typing error.
   throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

@@ -7,7 +7,7 @@ const scheduleToStart = 2
 /** WorkflowTaskFailedCause: the code does not match the history. */
 const nonDeterministic = 24
 
-/** Transfers can start again: the chains know their state. A reset keeps operators' orders, which no chain knows. */
+/** Transfers can start again, as the chains know their state. A reset keeps operators' orders, which no chain knows. */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
@@ -20,10 +20,10 @@ export const remedies = {
 
 export type Finding = keyof typeof remedies
 
-/** Applies the remedy. False: there is none. Throws as `restartTransfer`. */
+/** Applies the remedy. False: there is none. Throws what `restartTransfer` throws. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // The record comes first, so that no crash prevents it: receivers must be notified of the reversal.
+  // The record comes first, so that no crash prevents it, since receivers must be notified of the reversal.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)

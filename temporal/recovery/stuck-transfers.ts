@@ -7,7 +7,7 @@ import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 const atOnce = 20
 /** ms. A run active within this time may be between two tasks. */
 const betweenTasksMs = 20_000
-/** Tries of a task without an answer. A process that stops or pauses leaves fewer. */
+/** Tries without an answer until a task is stuck. A process that stops or pauses leaves fewer. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }

@@ -9,11 +9,11 @@ import { diagnoseTask, recover } from './remedies.ts'
 
 /** Time between checks, ms. A check makes one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/** No second reset within this time, ms: two versions that share the queue could undo each other's resets. */
+/** No second reset within this time, ms, since two versions that share the queue could undo each other's resets. */
 const restMs = 60_000
 /** Tries of a task until it is stuck. A process that stops may have had the first. */
 const triesUntilStuck = 3
-/** More tries are allowed if no process answered: one may have been paused. */
+/** How many more tries are allowed if no process answered, since a process may have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 

@@ -53,7 +53,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A held nonce is used up. Without a nonce the intent stays.
+        // A nonce that was held is used up. Without a nonce, the next try has the same intent.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -72,7 +72,7 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** If something else used the nonce, the transfer is not at fault: more of those rounds are allowed. */
+/** If something else used the nonce, the transfer is not at fault, so more of such rounds are allowed. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
@@ -143,13 +143,13 @@ export class LaneIntent {
     }
   }
 
-  /** Withdraws once. For a held nonce the lane sends a no-op. The broadcast goes on until either is mined. */
+  /** Withdraws once. A held nonce gets the lane's no-op. The broadcast goes on until the call or no-op is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
     this.#withdraw('cancel').then(
       ({ kind }) => void (this.#withdrawn = kind === 'free'),
-      // The broadcast fails for the same reason.
+      // Ignored, since the broadcast fails for the same reason.
       () => {},
     )
   }
@@ -198,7 +198,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /** If the local broadcast fails, uses the lane's queue as `requeued`: a transaction may have been sent. */
+  /** If the local broadcast fails, uses the lane's queue as `requeued`, since a transaction may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const result = await steps.broadcastLocally(this.#input('new'), this.#run.label)
@@ -213,7 +213,7 @@ export class LaneIntent {
     return steps.broadcast(this.#input(mode), this.#run.label)
   }
 
-  /** Built for each try: signals may have changed the priority. */
+  /** Built for each try, since signals may have changed the priority. */
   #input(mode: BroadcastMode): BroadcastInput {
     const { transfer, deadline, signals, retriedAt, seenAt } = this.#run
     const { kind: _, local: __, ...priced } = this.ready

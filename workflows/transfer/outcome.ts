@@ -48,7 +48,7 @@ function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonc
   run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })
 }
 
-/** Checks once an hour: someone else may have delivered it. */
+/** Checks once an hour, since someone else may have delivered the transfer. */
 export async function watchWhileParked(run: TransferRun): Promise<Outcome | undefined> {
   const { code, reason } = run.progress
   if (await run.pause(waits.continueAsNewMs, `parked: ${code}: ${reason}. It waits for a person`)) return undefined
@@ -65,7 +65,7 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   return run.park(codeOf(error), failureText(error) + repeat)
 }
 
-/** Step 5: waits until an effect is final or gone. `requireAgreement`: it ends or parks without an effect. */
+/** Step 5: waits until an effect is final or gone. `requireAgreement`: the transfer is to end or park without it. */
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,
@@ -84,7 +84,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Backs off: with one of two nodes down, this may last, for every transfer of the chain.
+    // Backs off, since with one of two nodes down this may last, for every transfer of the chain.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

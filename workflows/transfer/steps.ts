@@ -27,7 +27,7 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   return durable.prepare.executeWithOptions(options('prepare'), [input])
 }
 
-/** On the lane's queue. A cancel abandons the task at once: a withdrawn intent gets no nonce. */
+/** On the lane's queue. A cancel abandons the task immediately, since a withdrawn intent gets no nonce. */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
   const summary = summaryText(`broadcast ${label} by ${input.lane}`)
   const options = { ...broadcastPolicy(), cancellationType, summary, taskQueue: laneQueue(input.lane) }

@@ -22,7 +22,7 @@ interface StateFacts {
   readonly txHash?: string | undefined
 }
 
-/** Most entries. The first one stays; the oldest others are dropped. */
+/** Maximum entries. The first entry stays; the oldest of the others are dropped. */
 const timelineLimit = 40
 
 /** The state that all steps of a transfer share. A round is one intent: one call on one lane, at most one nonce. */
@@ -238,7 +238,7 @@ export class TransferRun {
     else if (state === 'broadcasting' || state === 'parked') this.#waitsFor = undefined
   }
 
-  /** Writes only changes: each write costs a state transition. */
+  /** Writes only changes, since each write costs a state transition. */
   #writeAttributes(before: TransferState, { code, txHash }: StateFacts): void {
     const { state, lane } = this.progress
     const { TransferState, PortageCode, Lane, TxHash } = searchAttributes

@@ -55,7 +55,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   return undefined
 }
 
-/** Signals may be typed by hand: a missing field must not fail the task. */
+/** Signals may be typed by hand, so a missing field must not fail the task. */
 function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(contract.statusQuery, () => run.status())

@@ -49,7 +49,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // For a second request: the first one's caller may have signed and sent.
+    // A second request asks for the nonce, so the caller of the first may have signed and sent.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
@@ -90,7 +90,7 @@ export function release(state: LaneState, intentId: string, grantedTo: string): 
   return { state: lowered(put(count(state, 'released'), empty)), answer: { kind: 'free' } }
 }
 
-/** Lowers `next` while the top nonce is released. Never below a nonce in a block. */
+/** Lowers `next` while the top nonce is released, but never below a nonce in a block. */
 function lowered(state: LaneState): LaneState {
   const top = state.entries[state.next - 1]
   if (!top || !reusable(top) || top.nonce < (state.observed?.latest ?? 0)) return state
@@ -98,7 +98,7 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** Most tombstones. A closing lane turns away hundreds of intents. A zombie asks within its activity's time-outs. */
+/** How many tombstones there are at most. A closing lane turns away hundreds of intents; late steps soon time out. */
 const tombstoneLimit = 1_024
 
 /** A lane with nonces but no report for this time, ms, has no process. Live processes report every few seconds. */
@@ -112,7 +112,7 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
     return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
   }
   const held = { kind: 'held', nonce: entry.nonce } as const
-  // The tombstone outlives the entry, so a zombie that asks after the no-op is final gets nothing.
+  // The tombstone outlives the entry, so a late step that asks after the no-op is final gets nothing.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
   const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
   // Transactions of a replaced chain cannot be mined before the lane is reset.

@@ -4,12 +4,12 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
-/** Most nonces that get an entry at a time, so that a node's false answer cannot blow up the ledger. */
+/** How many nonces get an entry at most in one step, so that a node's false answer cannot blow up the ledger. */
 const coveredLimit = 1_000
-/** For this time, ms, a lower height is ascribed to a lagging node. Processes are never silent for longer. */
+/** For this time, ms, a lower height is ascribed to a lagging node, since processes are never silent for longer. */
 const leadMs = 60_000
 
-/** Applies an observation. Once synced, the lowest 1,000 in [latest, next) have entries, so that none blocks others. */
+/** Applies an observation. Once synced, the lowest 1,000 of [latest, next) have entries, so that none blocks others. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   // The observation is of another chain.
@@ -19,7 +19,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
     const entries = claimed(state.entries, observation, known.latest)
     // Attempts may have been added since the balance was reported.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
-    // Nobody reported the known height or a higher one for long: a node was wrong, or the chain has gone back.
+    // Nobody reported the known height or a higher one for long, so a node was wrong or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
   // A lower finality comes from a lagging node, unless most nodes report it.
@@ -56,7 +56,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a gap of half of `fillAfterBlocks`, the idle time of all nonces restarts: processes could not claim them. */
+/** After a gap of half of `fillAfterBlocks`, idle times of all nonces restart, since processes could not claim them. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -76,7 +76,7 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
   }
 }
 
-/** Lowers every height in the state to `height`: the chain has no block above it. */
+/** Lowers every height in the state to `height`, since the chain has no block above it. */
 function lowered(state: LaneState, observed: Remembered, height: number): LaneState {
   const entries = Object.entries(state.entries).map(([nonce, entry]): [string, Entry] => {
     return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
@@ -84,7 +84,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
-/** Adds entries without an owner for unmined nonces that lack one: of an earlier ledger, external, or rolled back. */
+/** Adds ownerless entries for unmined nonces without an entry: of an earlier ledger, external, or rolled back. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -103,12 +103,12 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/** The lowest unmined nonce is an orphan if no process claimed it for `fillAfterBlocks`. */
+/** The entry after an observation. The lowest unmined nonce is an orphan if unclaimed for `fillAfterBlocks`. */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
   // Only a rollback needs the heights of an entry in a block. Without heights, entries pack better.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
-  // The idle time of a nonce that fell out of its block restarts, so that the lane does not fill it at once.
+  // The idle time of a nonce that fell out of its block restarts, so that the lane does not fill it immediately.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
   const idle = seen.height - Math.max(sinceBlock, claimedBlock, seen.since)
   const isLost = nonce === seen.latest && owner && !fill && idle >= fillAfterBlocks
@@ -128,7 +128,7 @@ export function rememberForgotten(before: LaneState, after: LaneState, at: numbe
   return { ...after, forgotten: ranges.slice(-mostForgotten) }
 }
 
-/** In a block, or inherited since another ledger may have granted it (`withoutReusable`). */
+/** Whether the nonce is in a block, or inherited since another ledger may have granted it (`withoutReusable`). */
 function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
@@ -140,8 +140,8 @@ function withRange(known: readonly ForgottenNonces[], { from, to, at }: Forgotte
 }
 
 /**
- * Repairs a reset or restored ledger, which would otherwise grant nonces again that processes already have.
- * Does nothing if the chain's nonce is below one that was final: it is another chain.
+ * Repairs a reset or restored ledger, which would otherwise grant nonces again that processes already have. Does
+ * nothing if the chain's nonce is below a nonce that was final, since it is another chain then.
  * @param now ms since the epoch by the ledger's clock
  * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
  */
@@ -150,7 +150,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal grants, `next` may be below `known.next`: nonces were returned since. Only a reset puts it above.
+  // With equal grants, `next` may be below `known.next` because nonces were returned. Only a reset puts `next` above.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -164,7 +164,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/** Stops grants until it is known which nonces are out: a reset applies requests in another sequence. */
+/** Stops grants until the granted nonces are known, since a reset applies requests again, in another order. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }

@@ -35,7 +35,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'pause':
       return done(pause(state, order.pause, orderOf(order).by))
     case 'resume':
-      // A process with an old view must not end a newer order.
+      // A process with an old view must not end a newer pause.
       return done(order.only !== undefined && state.paused?.kind !== order.only ? state : without(state, 'paused'))
     case 'drain':
     case 'forbid': {
@@ -72,7 +72,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
   }
 }
 
-/** Portage's own pause must not replace an operator's, since Portage would then end it. */
+/** Portage's own pause must not replace an operator's pause, since Portage would then end the pause. */
 function pause(state: LaneState, { kind, reason }: PauseReason, by: string): LaneState {
   return kind !== 'operator' && state.paused?.kind === 'operator' ? state : { ...state, paused: { kind, reason, by } }
 }
@@ -102,7 +102,7 @@ function configure(state: LaneState, given: LaneConfig): LaneState {
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Accepts only the ledger's own final block: a process with an old view must not halt a lane after its reset. */
+/** Accepts only the ledger's own final block, since a process with an old view must not halt a lane after its reset. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

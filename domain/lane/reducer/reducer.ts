@@ -51,13 +51,13 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce to be filled gets no call, which would outbid its no-op. Any other gets no no-op: the fill order is old.
+  // A nonce to be filled gets no call, which would outbid its no-op. Others get no no-op, since the fill order is old.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
   const { raise, ...rest } = entry
-  // An attempt requested before the order may be too cheap. It does not count as the raise.
+  // An attempt requested before the operator's raise may be too cheap, so it does not count as the raise.
   const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
   const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
   const isFirstNoop = isNoop && !entry.attempts.some((one) => one.kind === 'noop')

@@ -14,7 +14,7 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** Parts of a usual intent id. Of another id, `start` is the whole. Absent: no owner. */
+  /** Parts of a usual intent id. Any other id is whole in `start`. Absent: no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string

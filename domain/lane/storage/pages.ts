@@ -6,14 +6,14 @@ import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 /** Slow finality leaves thousands of entries in blocks. Pages hold them packed; requests and rollbacks open pages. */
 export interface PageSizes {
   readonly page: number
-  /** Number of the newest entries in blocks that stay unpacked. */
+  /** How many of the newest entries in blocks stay unpacked. */
   readonly loose: number
 }
 
 const sizes: PageSizes = { page: 250, loose: 250 }
 /** Up to this many entries are carried unpacked, for people to read. */
 const readable = 128
-/** How far above the account's nonce pages are opened. A run may send 2,000 signals (limit.numPendingSignals.error). */
+/** How far above the account's nonce pages are opened: a run may send 2,000 signals (limit.numPendingSignals.error). */
 const openAhead = 1_000
 
 /** Packs entries in blocks once they fill a page. Called after each step. */

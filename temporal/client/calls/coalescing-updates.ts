@@ -6,7 +6,7 @@ import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** Whether these fit into one update. A request that is too large goes alone. */
+  /** Whether these requests fit into one update. A request that is too large goes alone. */
   fits(requests: readonly Request[]): boolean
   /** Builds the update of these requests. After an error it is sent again with the same id, unless it was malformed. */
   build(requests: readonly Request[]): Send<Response>
@@ -15,7 +15,7 @@ export interface CoalescingOptions<Request, Response> {
   /** Error code for requests that are unanswered at `close`. */
   readonly unreachable: ErrorCode
   readonly facts: Facts
-  /** Least time between an update with these requests and the next, ms. A full update does not wait. */
+  /** Minimum time between an update with these requests and the next, ms. A full update does not wait. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -158,7 +158,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return this.#unreachable()
   }
 
-  /** Waits for `work` or `close`: an update hangs while no worker serves its queue. */
+  /** Waits for `work` or `close`, since an update hangs while no worker serves its queue. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

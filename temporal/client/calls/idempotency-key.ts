@@ -16,7 +16,7 @@ export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
-/** Longest work on a request, ms. The API's limit for guardian APIs is shorter. */
+/** Maximum time for the work on a request, ms. The API's limit for guardian APIs is shorter. */
 const workMs = 90_000
 /** The server ends the workflow even without a worker, so that no key stays taken for ever. */
 const longestRun = '10 minutes'

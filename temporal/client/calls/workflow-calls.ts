@@ -38,7 +38,7 @@ export async function startUnlessTaken(
   }
 }
 
-/** If no worker can replay the workflow, signals it: its task fails, and recovery finds it. Throws as the query. */
+/** If no worker can replay the workflow, a signal fails its task, so recovery finds it. Throws the query's errors. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {

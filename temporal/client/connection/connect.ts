@@ -39,7 +39,7 @@ export function createTemporalClient(
   return Object.assign(client, { streamNames })
 }
 
-/** Runs `use` on a new connection. Throws errors of `probeTemporal`, ENCRYPTION_KEY, TEMPORAL_PERMISSION. */
+/** Runs `use` on a new connection. Throws what `probeTemporal` throws, ENCRYPTION_KEY, TEMPORAL_PERMISSION. */
 export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly failover?: FailoverSettings },
   use: (client: TemporalClient) => Promise<Result>,

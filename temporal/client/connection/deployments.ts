@@ -12,7 +12,7 @@ export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'dr
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
 
-/** In the sequence of WorkerDeploymentVersionStatus. */
+/** In the order of WorkerDeploymentVersionStatus. */
 const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
 const answerMs = 10_000
 /** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */

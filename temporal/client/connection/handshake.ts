@@ -13,8 +13,8 @@ const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), 
 const settingsFrame = 4
 
 /**
- * Finds why a connection fails: the SDK does not report it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
- * TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
+ * Finds why a connection fails, since the SDK does not report it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
+ * TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
   { address }: TemporalAccess,

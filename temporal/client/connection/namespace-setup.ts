@@ -8,12 +8,12 @@ import { openConnection } from './probe.ts'
 export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 
 interface SearchAttributes {
-  /** Created by this set-up. */
+  /** Attributes that this set-up created. */
   readonly made: readonly string[]
   readonly present: readonly string[]
-  /** Their type is not Keyword, which breaks queries. A server cannot change a type. */
+  /** Attributes whose type is not Keyword, which breaks queries. A server cannot change a type. */
   readonly wrongType: readonly string[]
-  /** Missing, and the server refuses to add them: Temporal Cloud, or an API key without the role admin. */
+  /** Missing attributes that the server refuses to add: on Temporal Cloud, or for an API key without the role admin. */
   readonly refused: readonly string[]
 }
 
@@ -25,7 +25,10 @@ const pauseMs = 250
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Resolves once the server knows all names. Throws as `openConnection`, TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE. */
+/**
+ * Resolves once the server knows all names. Throws what `openConnection` throws, TEMPORAL_PERMISSION and
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)
@@ -48,7 +51,7 @@ export async function setUpNamespace(target: TemporalAccess, { retentionHours }:
 /** Methods throw the server's errors. */
 export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
 
-/** Throws as `openConnection`. */
+/** Throws what `openConnection` throws. */
 export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs: number) {
   const { namespace } = target
   const connection = await openConnection(target, { timeoutMs: connectTimeoutMs })

@@ -45,7 +45,10 @@ export async function openConnection(
   }
 }
 
-/** Checks server, credentials and namespace. Throws as `openConnection`, TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. */
+/**
+ * Checks server, credentials and namespace. Throws what `openConnection` throws, TEMPORAL_PERMISSION and
+ * TEMPORAL_NAMESPACE.
+ */
 export async function probeTemporal(
   target: TemporalAccess,
   {
@@ -106,7 +109,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** The SDK retries by a timer. On a closed connection a retry would end the process, so it is cancelled. */
+/** The SDK retries by a timer. On a closed connection a retry would end the process, so the retry is cancelled. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

@@ -14,7 +14,10 @@ import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 
-/** Only this function starts a ledger, from `start`. Without both, throws an error of `isGone`. Other errors: retry. */
+/**
+ * Only this function starts a ledger, from `start`. Throws WorkflowNotFoundError if there is neither a ledger nor
+ * `start`. After other errors, try again.
+ */
 export function applyToLane(
   client: TemporalClient,
   lane: LaneId,

@@ -8,7 +8,7 @@ import { queryBatch } from '../transfers/batches.ts'
 import type { TransferFilter } from '../transfers/transfer-list.ts'
 import { readLane } from './lanes.ts'
 
-/** Most owners that are queried for hashes, from the lowest nonce on. */
+/** How many owners are queried for hashes at most, from the lowest nonce on. */
 const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
@@ -16,7 +16,7 @@ const batchTimeoutMs = 5_000
 /** Operator transactions and batches keep only the transaction in a block. */
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Newest hash of each nonce. Owners have hashes, the ledger does not. A recent one may be missing. Never throws. */
+/** Newest hash of each nonce, from its owner, since the ledger has none. A recent hash may be missing. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,

@@ -22,7 +22,7 @@ export interface KeptOrders {
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
   /** Older orders may have been dropped. */
   readonly isFull: boolean
-  /** The subject gave no answer, or an unreadable one. */
+  /** The subject gave no answer, or an unreadable answer. */
   readonly unread?: true
 }
 
@@ -30,12 +30,12 @@ export interface KeptOrders {
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Limit for all transfers, and for all operator transactions, ms. Anyone with access to Temporal can start many. */
+/** Time limit for asking all transfers, and again for all operator transactions, ms, since strangers may start many. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
-/** Of operator transactions: open, or closed since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
+/** Operator transactions: those open, or closed since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
     settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),

@@ -7,7 +7,7 @@ import { isPlausibleTransfer } from '../transfers/transfer-changes.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A transfer for receivers. Runs that cannot be Portage's are left out: strangers choose ids. */
+/** A transfer for receivers. Runs that cannot be Portage's are left out, since strangers choose ids. */
 export interface NotifiedTransfer extends Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'> {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string

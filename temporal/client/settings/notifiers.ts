@@ -20,7 +20,7 @@ const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
 const testPollMs = 250
 
-/** Does nothing if the notifier runs. After a termination it starts with its last state. */
+/** Does nothing if the notifier runs. A terminated notifier starts with its last state. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
@@ -62,7 +62,7 @@ export function raiseNotification(client: TemporalClient, receiver: string, noti
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Undefined: too late. Throws INPUT_INVALID, RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Undefined: no result yet. Throws INPUT_INVALID, RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

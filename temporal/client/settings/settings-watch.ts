@@ -8,12 +8,12 @@ import { problemOf } from '../../../observability/severity.ts'
 const everyMs = 2_000
 /** Polling interval until the first successful read, ms. */
 const firstEveryMs = 200
-/** Limit of the first read, ms. Short, since this process may become the worker that serves the workflow. */
+/** Limit of the first read, ms. It is short, since this process may become the worker that serves the workflow. */
 const firstTimeoutMs = 1_000
 /** Failures within this time after the start are not logged, ms. */
 const quietMs = 10_000
 
-/** Settings at most about two seconds old while Temporal answers. Otherwise the last known ones. */
+/** Settings at most about two seconds old while Temporal answers. Otherwise the last known settings. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 const unread: Settings = {
@@ -75,9 +75,9 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     /** Until the first read everything is halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Applies settings that Temporal has at once, since there may be no worker to read them from yet. */
+    /** Immediately applies settings that Temporal has, since there may be no worker yet to read them from. */
     learn: take,
-    /** Calls the listener after every change, and at once if settings are read. Its errors stop no other listener. */
+    /** Calls the listener after every change, and now if settings are read. Its errors stop no other listener. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

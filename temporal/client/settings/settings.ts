@@ -59,7 +59,7 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Unwoken, transfers go on within a minute (after a halt) or half an hour (after a ceiling). Never throws. */
+/** Without it, transfers go on within a minute (after a halt) or half an hour (after a ceiling). Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
   // The list lags. A signal with `gate` does not wake a transfer that has been parked since.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })

@@ -12,7 +12,7 @@ export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 /** Author and reason, which the run keeps in memo and summary. */
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
-/** Longest wait for an audit, ms. After it, use `audit show`. */
+/** Longest time to wait for an audit, ms. After it, use `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
 /** How late a missed audit still starts, ms. The next audit covers missed periods. */

@@ -76,7 +76,7 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** A number may have several transfers: strangers can start more. */
+/** A number may have several transfers, since strangers can start more. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   return groupBy(listed, ({ number }) => number)
 }
@@ -95,7 +95,7 @@ function queryOf(
   return transfersWith({ Bridge, TargetChain }, `(${fromChain} OR ${underNumber})`, which)
 }
 
-/** Leaves out runs that cannot be of the stream: anyone with access to Temporal chooses ids and attributes. */
+/** Leaves out runs that cannot be of the stream, since anyone with access to Temporal chooses ids and attributes. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap((run) => {
     const { workflowId: id, runId, status } = run

@@ -17,7 +17,10 @@ export function nameOf({ streamNames }: TemporalClient, stream: string): string 
   return streamNames?.nameOf(stream) ?? stream
 }
 
-/** Only this function starts a stream, from `begin`. Without both, throws an error of `isGone`. Other errors: retry. */
+/**
+ * Only this function starts a stream, from `begin`. Throws WorkflowNotFoundError if there is neither a stream nor
+ * `begin`. After other errors, try again.
+ */
 export function applyToStream(
   client: TemporalClient,
   stream: string,

@@ -21,7 +21,7 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // Readable without a worker. Short names: servers warn of memos above 2 KB.
+    // Readable without a worker. Tombstones are short, since servers warn of memos above 2 KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -40,7 +40,7 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** Batches with nonces that are not final, lowest first. `id`: workflow id. Without a ledger, throws as `isGone`. */
+/** Batches with nonces that are not final, lowest first. `id`: workflow id. No ledger: throws WorkflowNotFoundError. */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -48,7 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** From the memo. Throws if it is unreadable: otherwise a transfer could end although the batch may deliver it. */
+/** Reads the memo. Throws if it is unreadable: otherwise a transfer could end although the batch may deliver it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -65,7 +65,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** Nonce of a batch that may deliver the intent. Call it after the withdrawal: batches are signed with free members. */
+/** Nonce of a batch that may deliver the intent. Call it after the withdrawal, since batches need free members. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce

@@ -44,7 +44,7 @@ export interface ClosedPage {
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** Sorted as the server does: a dev server has no ORDER BY. */
+/** Runs are in the server's order, since a dev server has no ORDER BY. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -83,7 +83,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => (`${a.closedAt} ${a.runId}` < `${b.closedAt} ${b.runId}` ? -1 : 1))
 }
 
-/** Undefined: the server deleted it. Throws TEMPORAL_UNAVAILABLE and the like, but not for unreadable contents. */
+/** Undefined: the server deleted the run. Throws TEMPORAL_UNAVAILABLE and the like, but not for unreadable contents. */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -169,7 +169,7 @@ function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTr
   return isAsListed(ended) ? 'same' : 'foreign'
 }
 
-/** Whether the payload's writer had no key: without one nobody can write a readable payload. */
+/** Whether the payload's writer had no key. Nobody can write a readable payload without a key. */
 function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }

@@ -25,10 +25,10 @@ const mostScanned = 10_000
 const pageSize = 1_000
 /** Scans share pages for this time, ms, so that many unknown ids cause only one reading. */
 const sharedMs = 2_000
-/** Most shared lists. There is one list per query. */
+/** How many lists are shared at most. There is one list per query. */
 const mostLists = 4
 const mostNamed = 10
-/** Least digits of a digest. Fewer would match anything. */
+/** Minimum digits of a digest. Fewer would match anything. */
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i
@@ -104,7 +104,7 @@ async function ofPlace(client: TemporalClient, given: string, { sourceIds }: Kno
   return scan(client, (parts) => parts.sequence === sequence, names)
 }
 
-/** Reads one page: two matches are ambiguous already. */
+/** Reads one page, since two matches are ambiguous already. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
 }

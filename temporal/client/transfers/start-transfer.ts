@@ -14,7 +14,7 @@ import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** `known`: the id has an open run or an outcome. An undone run starts again. Throws TEMPORAL_UNAVAILABLE. */
+/** `known`: the id has an open run or an outcome. A run without outcome starts again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
@@ -25,7 +25,10 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
   return isNew ? 'started' : 'known'
 }
 
-/** Replaces a `rejected` run of another message: a stranger can start one. `input` must be verified. False: no run. */
+/**
+ * Replaces a `rejected` run of another message, since a stranger can start such a run. `input` must be verified. False:
+ * there was no such run.
+ */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
@@ -35,7 +38,10 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
   return true
 }
 
-/** Starts again, without progress and deadline. The caller checks if it may. Throws INTERNAL without a transfer. */
+/**
+ * Starts a transfer again, without progress and deadline. The caller checks that this is allowed. Throws INTERNAL if
+ * the history holds no transfer.
+ */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -53,7 +59,7 @@ async function startAgain(client: TemporalClient, id: string, input: TransferInp
   await client.workflow.start('transfer', { ...startOptions(id, input, summary), ...policies })
 }
 
-/** Input of a run, by default the latest one. Throws as `restartTransfer`. */
+/** Input of a run, by default of the latest run. Throws what `restartTransfer` throws. */
 export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
   return (await storedInput(client, id, runId)).transfer
 }

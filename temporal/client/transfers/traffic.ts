@@ -32,7 +32,7 @@ export function createTrafficReader(client: TemporalClient) {
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // Transfers that ended before `endedSince` are not counted. Absent: the window is complete.
+        // Transfers that ended before `endedSince` are not counted. Absent: the time window is complete.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }
@@ -43,7 +43,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** Ends from this time on are known, ms since the epoch. */
+  /** All transfers that ended from this time on are known, ms since the epoch. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {
@@ -92,7 +92,7 @@ function toSample(info: WorkflowExecutionInfo): TransferTraffic {
   }
 }
 
-/** Cuts long names: only strangers write such names. */
+/** Cuts long names, since only strangers write such names. */
 function nameOf(text: string | undefined): string {
   return (text ?? '').slice(0, 64)
 }

@@ -5,7 +5,7 @@ import { rethrowAs } from '../connection/errors.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
 import { closed, running, transfersWith } from './transfer-queries.ts'
 
-/** Most transfers of each list; the newest are kept. */
+/** How many transfers each list has at most; the newest stay. */
 export const mostListed = 2_000
 /** The visibility store may list a closed run up to this much later, ms. */
 export const lateMs = 30_000

@@ -14,7 +14,7 @@ export interface TransferRow {
   readonly id: string
   /** Absent until the first task. */
   readonly state?: TransferState
-  /** For the native bridge. A reverted completion shows as initiated: lists have no codes for it. */
+  /** For the native bridge. A reverted completion shows as initiated, since lists have no codes for it. */
   readonly mip61?: Mip61State
   /** Temporal's status: RUNNING, COMPLETED; without an outcome TERMINATED, FAILED and so on. */
   readonly execution: string
@@ -45,7 +45,7 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
 }
 
 const serverTimeoutMs = 10_000
-/** Most pages without a match that one call skips. */
+/** How many pages without a match one call skips at most. */
 const emptyPages = 5
 /** ISO 8601. Needed after a continue-as-new, when the run's own start is later. */
 export const startedAtMemo = 'startedAt'
@@ -172,7 +172,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Ignores the times: an age gives another time at each page. */
+/** Ignores the times, since an age gives another time at each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

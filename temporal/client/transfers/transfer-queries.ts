@@ -7,7 +7,7 @@ export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', '
 export const running = `ExecutionStatus = 'Running'`
 export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
 
-/** Escapes a value: unescaped, a quote or backslash would end or change the text in the server's SQL. */
+/** Escapes a value, since a quote or backslash would end or change the text in the server's SQL. */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
@@ -25,13 +25,13 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** `undone`: closed without an outcome. Eleven queries in sequence: the server allows ten per second. */
+/** `undone`: closed without an outcome. Makes eleven queries one by one, since the server allows ten per second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)
   await within(client, timeoutMs, async () => {
     for (const TransferState of transferStates)
-      // A terminated transfer keeps its last state: open states count only running ones.
+      // A terminated transfer keeps its last state, so open states count only running transfers.
       await count(TransferState, transfersWith({ TransferState }, isOutcome(TransferState) ? `ExecutionStatus = 'Completed'` : running))
     await count('undone', transfersWith({}, undone))
   })

@@ -58,7 +58,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Oldest first. A pending transfer's include those in the lane's ledger. A silent ledger adds none. Never throws. */
+/** Oldest first. Includes those of the ledger if the transfer is pending. A silent ledger adds none. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
