@@ -9,7 +9,7 @@ const { resolve } = createRequire(import.meta.url)
 /** Resolves packages as Temporal's worker does. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** Keeps the URL of each source, so that it finds protos and package.json wherever the compiled code is. */
+/** Keeps the URL of each source, so that the source finds protos and package.json wherever the compiled code is. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -22,15 +22,15 @@ const originalUrls = {
 }
 const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require('./root.cjs') + '/');`
 
-/** The AWS SDK gets a separate file: it is large, and only needed for a key in KMS or an archive in a bucket. */
+/** The AWS SDK gets a separate file, since it is large and only needed for a key in KMS or an archive in a bucket. */
 const aws = /^@aws-sdk\/|^@smithy\//
 
 /** Tracing packages get a separate file, loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
 /**
- * Loads a module from another compiled file. ECMAScript modules stay such modules: otherwise their importer would get
- * the whole module as the default export.
+ * Loads a module from another compiled file. ECMAScript modules stay such modules, because otherwise their importer
+ * would get the whole module as the default export.
  */
 const partOf =
   (file) =>
@@ -97,7 +97,7 @@ const edits = [
   },
 ]
 
-/** Loads webpack on demand: it only bundles workflows, which happens earlier (workers/process/bundle.ts). */
+/** Loads webpack on demand, since it only bundles workflows, which happens earlier (workers/process/bundle.ts). */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {
@@ -126,7 +126,7 @@ const packageEdits = {
 
 const protoModule = /@temporalio\/proto\/protos\/json-module\.js$/
 
-/** Moves Temporal's message definitions (1 MB) to a JSON file: parsing it is faster than running them as code. */
+/** Moves Temporal's message definitions (1 MB) to a JSON file, since parsing is faster than running code. */
 function protoParts(path) {
   const text = readFileSync(path, 'utf8')
   const [from, to] = [text.indexOf('.addJSON(') + '.addJSON('.length, text.lastIndexOf(');')]
@@ -137,7 +137,7 @@ function protoParts(path) {
 /** Makes the source paths in a source map relative to the root instead of the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
-  // `package:ethers` is not a file.
+  // A source such as `package:ethers` is not a file.
   const placeOf = (source) => /\w+:.*$/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
   const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))
@@ -208,7 +208,7 @@ async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
 }
 
-/** Creates a folder atomically: concurrent processes see all of it or nothing. */
+/** Creates a folder atomically, so that concurrent processes see all of it or nothing. */
 async function makeFolder(folder, fill) {
   const made = `${folder}.${randomUUID()}`
   const result = await fill(made)
@@ -245,7 +245,8 @@ export function compileAll(folder, rootCode) {
 }
 
 /**
- * The same in two folders: packages change rarely and are compiled once for all versions of the sources.
+ * Like `compileAll`, but in two folders, because packages change rarely and are compiled once for all versions of the
+ * sources.
  * @param {string} folder
  * @param {(names: readonly string[]) => string} packagesFolder the folder of compiled packages with these names
  */

@@ -9,13 +9,13 @@ const released = join(root, 'dist')
 /** Only a user who can write to node_modules can put code here. That user could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/code')
 /**
- * How long compiled versions are kept, ms. Several checkouts may share one node_modules, and a running process loads
- * parts of its version late.
+ * How long compiled versions are kept, ms, since several checkouts may share one node_modules, and a running process
+ * loads parts of its version late.
  */
 const keptMs = 7 * 86_400_000
 /**
- * Most versions of the sources and of the packages, in addition to those of the last hour, which another process may be
- * about to load.
+ * At most this many versions of the sources, and of the packages, are kept in addition to those of the last hour, which
+ * another process may be about to load.
  */
 const mostKept = 20
 const freshMs = 3_600_000
@@ -47,12 +47,12 @@ function packagesFolder(names) {
   return join(cache, `packages-${digest(parts)}`)
 }
 
-/** Removes old or excess versions. Never throws: another process may rename or remove them at the same time. */
+/** Removes old or excess versions. Never throws, as another process may rename or remove them at the same time. */
 export function dropOld(folder = cache) {
   try {
     const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))
     const isOfPackages = ({ name }) => name.startsWith('packages-')
-    // Counted separately: one version of packages serves many versions of sources.
+    // Counted separately, because one version of packages serves many versions of sources.
     for (const kind of [found.filter(isOfPackages), found.filter((one) => !isOfPackages(one))])
       for (const [index, { name, age }] of kind.toSorted((a, b) => a.age - b.age).entries())
         if (age > keptMs || (index >= mostKept && age > freshMs)) rmSync(join(folder, name), { recursive: true, force: true })

@@ -21,7 +21,7 @@ let kind = isMainThread ? 'command' : 'thread'
 /**
  * Runs a compiled file and returns its exports. V8 reuses the code that an earlier process cached (`keepCode`), which
  * saves a third of the start. V8 rejects cached code of another version or source length, but would run damaged code.
- * So a digest precedes it (`read`). A user who can write here could change the code anyway.
+ * So a digest precedes the cached code (`read`). A user who can write here could change the code anyway.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
@@ -94,7 +94,7 @@ function mapOf(path) {
   }
 }
 
-/** Maps stack traces to sources. The map is read at the first stack trace: most commands never show one. */
+/** Maps stack traces to sources. The map is read at the first stack trace, because most commands never show one. */
 function mapStacks(name) {
   const path = join(__dirname, name)
   let map
@@ -113,7 +113,8 @@ function mapStacks(name) {
 
 /**
  * The command line: `main` of cli/main.ts.
- * @param which `run`, or any other command: the two need different parts of the code, so each has its own cache
+ * @param which `run`, or `command` for any other command. The two need different parts of the code, so each has its own
+ * cache
  */
 function loadMain(which) {
   kind = which

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { compiledFolder } from './compiled.js'
 
-/** Delay before V8's compiled code is stored, ms. The first transfers need more code than the start. */
+/** Delay before V8's compiled code is stored, ms, because the first transfers need more code than the start. */
 const settledMs = 10_000
 
 // Ends quietly when the reader of a pipe has closed it (`portage transfer list | head`).

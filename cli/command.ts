@@ -72,7 +72,7 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // An access token is valid for one namespace: the variable's, if set.
+    // An access token is valid for one namespace, which is the variable's, if set.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   /** Throws CONFIG_INVALID. */
@@ -92,7 +92,7 @@ function createCall<Options>(context: CliContext, command: Command, path: string
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
-    /** Authenticates the author of an order. Throws ACCESS_*: for an invalid token before any call to Temporal. */
+    /** Authenticates the author of an order. Throws ACCESS_*, for an invalid token before any call to Temporal. */
     async withOrder<Answer>(
       this: void,
       use: (temporal: TemporalClient, config: Config, allow: OrderContext['allow']) => Promise<Answer>,
@@ -142,7 +142,7 @@ function commandText(line: string): string {
   return words.reduce((text, word) => (fits(text, word) ? `${text} ${word}` : `${text} \\${more}${word}`), first)
 }
 
-/** Reads --token-file, else PORTAGE_TOKEN. Never an argument: process lists show those. Throws INPUT_INVALID. */
+/** Reads --token-file, else PORTAGE_TOKEN. Never an argument, as process lists show arguments. Throws INPUT_INVALID. */
 export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
   if (file === undefined) return context.env['PORTAGE_TOKEN']?.trim() || undefined
   return (await textOfFile(context, file, 'The token file cannot be read.')).trim()

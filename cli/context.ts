@@ -22,7 +22,7 @@ export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Aborts at the first SIGINT or SIGTERM. A second one ends the process. */
+/** Aborts at the first SIGINT or SIGTERM. A second signal ends the process. */
 export async function withInterrupt<Result>(context: CliContext, use: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController()
   const signals = ['SIGINT', 'SIGTERM'] as const

@@ -62,7 +62,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     // Commander has already printed its message. Help and version have exit code 0.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
-      // Options were not parsed, so `--json` is searched for.
+      // The options were not parsed, so `--json` is searched for here.
       if (argv.includes('--json'))
         printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message.replace(/^error: /, '') }))
       return exitCodes.usage
@@ -72,7 +72,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
   }
 }
 
-/** A dash and at least two more characters: not -h or -V. */
+/** A dash and at least two more characters, so not -h or -V. */
 const dashed = /^-[^-].+/
 
 /** Accepts arguments that begin with one dash, as random key ids may. */
@@ -112,7 +112,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
   return program
 }
 
-/** Omits `[options]`: nearly every command has some. */
+/** Omits `[options]`, because nearly every command has some. */
 function subcommandTerm(command: Command): string {
   const named = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
   return [command.name(), ...named].join(' ')

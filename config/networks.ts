@@ -47,7 +47,7 @@ const known: ReadonlyMap<string, string> = new Map(
   }).flatMap(([coin, networks]) => networks.map((id) => [String(id), coin] as const)),
 )
 
-/** The symbol of a network's coin, from the config or the table. Undefined if neither has it. */
+/** The symbol of a network's coin, from the config or the table. Undefined if neither has the network. */
 export function coinOf({ chains }: Pick<Config, 'chains'>, networkId: string | number): string | undefined {
   const named = Object.values(chains).find((chain) => String(chain.networkId) === String(networkId))?.coin
   return named ?? known.get(String(networkId))
@@ -57,13 +57,13 @@ export function coinOfLane(config: Pick<Config, 'chains'>, lane: LaneId): string
   return coinOf(config, /^[a-z]+-([0-9]+):/.exec(lane)?.[1] ?? '')
 }
 
-/** Undefined also for an unknown chain. */
+/** Undefined if the coin is unknown, also for an unknown chain. */
 export function coinOfChain(config: Pick<Config, 'chains'>, name: string): string | undefined {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   return chain && coinOf(config, chain.networkId)
 }
 
-/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares the two. */
+/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares this table with the SDK. */
 export const knownExplorers: Readonly<Record<string, string>> = {
   '1': 'https://etherscan.io/',
   '56': 'https://bscscan.com/',

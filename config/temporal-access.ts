@@ -15,7 +15,7 @@ interface Setting<Value> {
   readonly from: string
 }
 
-/** The settings of one origin. Those of a later origin replace them one by one. */
+/** The settings of one origin. Each setting of a later origin replaces that of an earlier one. */
 interface Layer {
   readonly address?: Setting<string>
   readonly namespace?: Setting<string>
@@ -196,7 +196,7 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
     apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
     headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { value: grpcMeta, from: from('headers') } : undefined,
   }
-  // Undefined values must not replace those of earlier origins.
+  // Undefined values must not replace values of earlier origins.
   return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
 }
 

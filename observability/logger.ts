@@ -7,7 +7,7 @@ import { traceFields } from './tracing.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Fields of a warning or error. The line gets the code's remedy (domain/catalogue), unless it has one. */
+/** Fields of a warning or error. The line gets the code's remedy (domain/catalogue), unless the fields have one. */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
 /** Redacts all fields. Errors go in the field `error`. warn and error are for lines that need a person. */
@@ -76,7 +76,7 @@ function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string
   }
 }
 
-/** Names that every line has. */
+/** Fields that every line has. Other fields with these names get a `_` at the end. */
 const taken: ReadonlySet<string> = new Set(['level', 'time', 'message'])
 
 function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> {

@@ -13,7 +13,7 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-/** `reset`: for totals that another object counts. They are added anew at each rendering. */
+/** `reset` is for totals that another object counts, which are added anew at each rendering. */
 interface MetricsByKind<Label extends string> {
   readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
   readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }
@@ -213,7 +213,7 @@ type Collect = (metrics: Metrics) => void | Promise<void>
 
 /** All metrics as one typed object. */
 export interface Metrics extends MetricsByName {
-  /** Calls `collect` before every rendering, to copy values. Its requests need a time limit. Returns its removal. */
+  /** Calls `collect` before each rendering, to copy values. Its requests need a time limit. Returns what removes it. */
   onCollect(collect: Collect): () => void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>

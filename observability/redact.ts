@@ -2,7 +2,7 @@
 
 const hidden = '[redacted]'
 
-/** Characters of a text that are searched and kept. Strangers choose some texts: paths, answers of nodes. */
+/** At most this many characters of a text are searched and kept. Strangers choose some texts (paths, node answers). */
 const longestText = 32_768
 
 /** A URL up to the next white space, quote, backslash or angle bracket. */
@@ -10,13 +10,13 @@ const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
 /** Characters that end a sentence rather than a URL. */
 const punctuation = new Set(').,;:]}')
 
-/** `name = value` in free text with a name of a secret. */
+/** `name = value` in free text, where the name is that of a secret. */
 const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:bearer\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
 
-/** Names whose value is always a secret. Names of files and variables only say where it is. */
+/** Names whose value is always a secret. Names of files and variables only say where a secret is. */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
 /** Names whose value is a secret if it looks like a private key. Hashes look the same, so the name decides. */

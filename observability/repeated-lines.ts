@@ -5,19 +5,19 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/** Fields that identify a line, with its text. Nonces, heights and node texts differ each time. */
+/** Fields that, with the message, identify a kind of line. Nonces, heights and node texts differ each time. */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The first of a line's transfers: a line about other transfers is no repetition.
+  // The first of a line's transfers, since a line about other transfers is no repetition.
   ...['lowest'],
 ] as const
 
 /** Beyond this number, new kinds of lines are not joined. */
 const mostKinds = 1_000
-/** ms, between two lines of a kind: at first, and at most. */
+/** Time between two lines of a kind, ms: at first, and at most. */
 const [firstMs, longestMs] = [60_000, 600_000] as const
 
 interface Kind {
@@ -27,7 +27,7 @@ interface Kind {
   waitMs: number
 }
 
-/** Writes a line at once, then one per interval with `repeated` and `since`: a minute, two, up to ten. */
+/** Writes a line immediately, then one per interval with `repeated` and `since`. Intervals grow from 1 to 10 min. */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
   readonly #kinds = new Map<string, Kind>()

@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Outages of Portage or its dependencies, which operators should see: codes of this form, and those below. */
+/** Outages of Portage or its dependencies, which operators should see: codes of this form, and `otherOutages`. */
 const outageForm = /^TEMPORAL_|_(?:UNREACHABLE|UNAVAILABLE)$/
 const otherOutages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'NATIVE_TABLE_MISMATCH',
@@ -18,7 +18,7 @@ const otherOutages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'SPENDING_UNRECORDED',
   'SETUP_INCOMPLETE',
 ])
-/** Unexpected errors: only the stack shows their origin. */
+/** Unexpected errors, which are logged with a stack, because only that shows their origin. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
 /** warn: outages and unexpected errors (with a stack). debug: refusals. @param thrown the original error */

@@ -2,7 +2,7 @@
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Tracing {
-  /** @param isRoot may begin a trace. Otherwise it is recorded only inside one */
+  /** @param isRoot whether the span may begin a trace. Otherwise it is recorded only inside a trace */
   inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>, isRoot: boolean): Promise<Result>
   /** `trace_id` and `span_id` of the current span; empty outside a trace. */
   fields(): Readonly<Record<string, string>>
@@ -15,12 +15,12 @@ export function useTracing(used: Tracing | undefined): void {
   tracing = used
 }
 
-/** Runs the work as a span of the current trace. Without one it only runs the work. */
+/** Runs the work as a span of the current trace. Outside a trace, only runs the work. */
 export function inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result> {
   return tracing ? tracing.inSpan(name, attributes, work, false) : work()
 }
 
-/** The same, and begins a trace if there is none. */
+/** Like `inSpan`, but begins a trace if there is none. */
 export function inTrace<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result> {
   return tracing ? tracing.inSpan(name, attributes, work, true) : work()
 }

@@ -1,6 +1,9 @@
 import { pause } from './wait.ts'
 
-/** Each call gets a read that starts after it. Waiting callers share one. @param everyMs least time between starts */
+/**
+ * Each call gets a read that starts after the call. Waiting calls share one.
+ * @param everyMs minimum between starts
+ */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface WaitLimit {
-  /** Longest wait, ms. Absent: no limit. */
+  /** Longest time to wait, ms. Absent: no limit. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
 }
@@ -35,7 +35,7 @@ export class Wait<T> {
   }
 }
 
-/** Node's timers fire at once when the delay is longer, ms. */
+/** Node's timers fire immediately if the delay is longer than this, ms. */
 const longestTimerMs = 2 ** 31 - 1
 
 /** Sleeps for `ms`, or until the signal aborts. Never rejects. */
@@ -62,7 +62,7 @@ export interface Polling {
   readonly onError?: (error: unknown) => void
 }
 
-/** Runs `round` again and again until it returns true or the signal aborts. The first round starts at once. */
+/** Runs `round` again and again until it returns true or the signal aborts. The first round starts immediately. */
 export async function poll(round: () => Promise<boolean | void>, { everyMs, signal, onError }: Polling): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -75,7 +75,7 @@ export async function poll(round: () => Promise<boolean | void>, { everyMs, sign
   }
 }
 
-/** A part of a process that works until it is stopped. It may be stopped twice. */
+/** A part of a process that works until it is stopped. `stop` may be called twice. */
 export interface Service {
   stop(): Promise<void>
 }

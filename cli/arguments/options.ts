@@ -9,7 +9,7 @@ import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
 import type { CliContext } from '../context.ts'
 import type { FeeScope } from '../../domain/fees/fees.ts'
 
-/** Only the reason is given: the access token names the author. */
+/** Only the reason is given, because the access token names the author. */
 export type Reasoned = Pick<Order, 'reason'>
 
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
@@ -18,7 +18,7 @@ export function withReason(command: Command, reason: NonNullable<OrderSpec['reas
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-/** Parser for texts that match, which it lower-cases. `rule` is the message for other texts. */
+/** A parser for texts that match `pattern`, which are lower-cased. `rule` is the message for other texts. */
 function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()
@@ -26,7 +26,7 @@ function matching(pattern: RegExp, rule: string): (text: string) => string {
   }
 }
 
-/** Whole numbers unless `pattern` allows others. */
+/** A parser for whole numbers, unless `pattern` allows other numbers. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = /^[0-9]{1,15}$/) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN

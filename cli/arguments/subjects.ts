@@ -133,7 +133,7 @@ export function withLane<Result>(
   return withTemporal(async (client, config) => use(await findLane(client, config, name, options.chain), client, config))
 }
 
-/** Longest wait for a head, ms. Without it the lag is unknown. */
+/** Longest time to wait for a head, ms. Without a head the lag is unknown. */
 const headTimeoutMs = 3_000
 
 export function streamArgument(command: Command): Command {

@@ -38,7 +38,7 @@ function toOption(option: Option): CompletionWord & { readonly value?: { readonl
   return { name: long ?? option.flags, description: firstSentence(description), ...(value && { value }) }
 }
 
-/** Recognised by its help: `--config <file>`, `<file>`. */
+/** Whether a value is a file, which its help shows: `--config <file>`, `<file>`. */
 function isFile(given: Option | Argument): boolean {
   return 'flags' in given ? given.flags.includes('<file>') : given.name() === 'file'
 }

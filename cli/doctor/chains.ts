@@ -120,7 +120,7 @@ async function checkLane(reader: Reader, address: string, coin: string | undefin
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }
 
-/** Signs a no-op that is never sent: even an existing key may refuse. Throws errors of opening and signing. */
+/** Signs a no-op that is never sent, since even an existing key may refuse. Throws errors of opening and signing. */
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
@@ -148,7 +148,7 @@ export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
 /** Reports the calls that are signed for operators without a proof. Undefined: none. */
 export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
   const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
-  // Only a selector (`0x` and 8 digits): any arguments are allowed.
+  // These have only a selector (`0x` and 8 digits), so any arguments are allowed.
   const open = calls.filter(({ start }) => start.length === 10)
   if (calls.length === 0) return undefined
   if (open.length === 0) return `${calls.length}, each with its first arguments`

@@ -24,12 +24,12 @@ export function checkOf(area: string, name: string, finding: Finding): Check {
   return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
-/** No checks if Temporal is unreachable: checkTemporal reports that. */
+/** No checks if Temporal is unreachable, since checkTemporal reports that. */
 export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClient) => Promise<Check[]>): Promise<Check[]> {
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/** The answer, or an error with one of these codes. Not a failed check: the doctor often runs before the workers. */
+/** The answer, or an error with one of these codes. No failed check, as the doctor often runs before the workers. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error

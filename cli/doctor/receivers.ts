@@ -12,7 +12,7 @@ import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, l
 
 type Configured = Config['notifications'][number]
 
-/** Checks each receiver's URL, secrets and notifier. Missing secrets only warn: only the role ledger needs them. */
+/** Checks each receiver's URL, secrets and notifier. Missing secrets only warn, as only the role ledger needs them. */
 export async function checkReceivers(
   { notifications }: Config,
   temporal: TemporalAccess,
@@ -74,7 +74,7 @@ function reachRemedy(code: string): string {
 
 const makeSecret = 'echo "whsec_$(openssl rand -base64 32)"'
 
-/** Checks that the secret can be read. Only a test shows whether the receiver has the same one. */
+/** Checks that the secret can be read. Only a test shows whether the receiver has the same secret. */
 function secretFinding(configured: Configured, secret: Configured['secrets'][number], env: NodeJS.ProcessEnv): Finding {
   const { secretVariable, secretFile = '' } = secret
   if (secretVariable !== undefined && !env[secretVariable])
@@ -124,7 +124,7 @@ function progressFinding({ name, state, problem, disabled, unsent = 0, oldestUns
   }
 }
 
-/** Less than a check may take, ms. */
+/** Time limit of a test notification, ms, which is less than a check may take. */
 const testTimeoutMs = checkTimeoutMs - 1_000
 
 async function testFinding(receiver: Receiver): Promise<Finding> {

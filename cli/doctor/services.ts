@@ -41,7 +41,7 @@ async function checkSpy(address: string): Promise<string> {
   return 'reachable'
 }
 
-/** Asks for a message that cannot exist: any status below 500 is good. */
+/** Asks for a message that cannot exist, so any status below 500 is good. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
   const base = url.replace(/\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
@@ -101,7 +101,7 @@ function noCode(contract: string, field: 'sourceContract' | 'targetContract'): F
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/** Checks that each target's token bridge has registered the sources without a node. It rejects unregistered ones. */
+/** Checks that each target's token bridge has registered the sources without a node, since it rejects others. */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []

@@ -22,7 +22,7 @@ import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 
 /** Checks whether each stream runs with the values of the config. */
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
-  // The chains are not connected: only the config of a source is read.
+  // The chains are not connected, because only the config of a source is read.
   const sources = await withChains(config, (chains) => [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources))
   return ifReachable(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))

@@ -12,7 +12,7 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, orError, warn } f
 const area = 'temporal'
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Checks access, payloads, then server, namespace and search attributes: each only if the one before passed. */
+/** Checks access, payloads, then server, namespace and search attributes, each only if the check before passed. */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
   const reached = await look(area, 'access', () => accessFinding(temporal))
   const payloads = await look(area, 'payloads', () => checkPayloads(temporal))

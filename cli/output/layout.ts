@@ -3,9 +3,9 @@ import { harmless } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { type Cell, type Facts, facts, type Part, type Table, type Text } from './output.ts'
 
-/** Columns, if the terminal does not report its width. */
+/** Width in columns if the terminal does not report its own. */
 const usualWidth = 80
-/** Least columns. Narrower terminals wrap lines themselves. */
+/** Minimum width in columns. Narrower terminals wrap lines themselves. */
 const leastWidth = 40
 const leastColumn = 10
 const gap = 2
@@ -68,7 +68,7 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
   return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
-/** Narrows the widest columns first, but never below their longest word. Undefined: they do not fit. */
+/** Narrows the widest columns first, but never below their longest word. Undefined: the columns do not fit. */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {

@@ -3,7 +3,7 @@ import { type GivenOrder, orderDetails } from '../../domain/order.ts'
 
 export type Cell = string | number | boolean | undefined | Shortened
 
-/** `short`: if the width is limited. Commands accept a short id. `full`: the whole id, or the exact wei. */
+/** `short` is shown if the width is limited; commands accept a short id. `full`: the whole id, or the exact wei. */
 export interface Shortened {
   readonly full: string
   readonly short: string
@@ -82,7 +82,7 @@ export function timeText(iso: string): string {
 function withFees(given: GivenOrder): GivenOrder {
   const { facts } = given
   if (!facts) return given
-  // Not always a number: people can also send signals by hand.
+  // A fee is not always a number, because people can also send signals by hand.
   const isFee = (name: string, value: string) => (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(value)
   const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, String(value)) ? gweiText(String(value)) : value])
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }

@@ -23,7 +23,7 @@ function jsonLine(json: object): string {
 /** Prints text on stderr or, with --json, `{"error":…}` on stdout. Prints the stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
-  // Not redacted: the remedy has no secret, but may look like one: `Authorization: Bearer <token>`.
+  // The remedy is not redacted, because it has no secret but may look like one: `Authorization: Bearer <token>`.
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
   else context.stderr.write(`${byLine(`${code}: ${said}\n→ ${remedy}`)}\n`)
@@ -51,7 +51,7 @@ export function createLiveText(stream: CliContext['stdout']) {
   }
 }
 
-/** Cuts the text to the terminal's height: a line that has scrolled away cannot be replaced. */
+/** Cuts the text to the terminal's height, because a line that has scrolled away cannot be replaced. */
 function fitted(text: string, most: number): string {
   const lines = text.split('\n')
   if (lines.length <= most) return text

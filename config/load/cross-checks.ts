@@ -134,7 +134,7 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // The contracts' ids do not include the chain: a target with two sources would take equal transfers for copies.
+  // The contracts' ids do not include the chain, so a target with two sources would take equal transfers for copies.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {
@@ -196,7 +196,7 @@ function repeated<Key>(
   })
 }
 
-/** Any other value counts as an empty map. */
+/** A value that is not a map counts as an empty map. */
 function map(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** Text that matches `form`. `rule` is the error message, printed after the field's path. */
 export const text = (form: RegExp, rule: string) => z.string().regex(form, rule)
-/** A rule for `refine`: exactly one of these two fields is set. It is checked even if other fields are wrong. */
+/** A rule for `refine`: exactly one of these two fields is set. The rule applies even if other fields are wrong. */
 export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
   [
     (fields: { readonly [Field in A | B]?: unknown }) => (fields[one] === undefined) !== (fields[other] === undefined),
@@ -55,7 +55,7 @@ const isPort = (text: string) => Number(text) >= 1 && Number(text) <= 65_535
 export const url = z.url({ protocol: /^https?$/ })
 export const linkUrl = url.refine(isLink, 'must be https, or http on loopback, without a name or password in it')
 
-/** https, or http on loopback, without user or password. */
+/** Whether a text is an https URL, or http on loopback, without user or password. */
 export function isLink(text: string): boolean {
   // The URL parser would drop line breaks and add missing slashes.
   if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text)) return false

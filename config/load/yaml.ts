@@ -17,7 +17,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Deepest nesting, more than any config has. Recursive readers need a limit. */
+/** Deepest nesting that is read, deeper than any config. Recursive readers need a limit. */
 const deepest = 50
 
 /** The tree of a YAML text, with aliases resolved. Throws CONFIG_INVALID, which does not quote the text. */
@@ -35,7 +35,7 @@ export function readYaml(text: string, source: string): unknown {
     if (depthOf(tree) <= deepest) return tree
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'CONFIG_INVALID') throw error
-    // Other errors of the library: an alias without an anchor, too many aliases, endless nesting.
+    // Other errors of the library, such as an alias without an anchor or endless nesting, are reported below.
   }
   const problem = 'the YAML is nested too deep, or has aliases (*name) that lead nowhere, into themselves, or to too much'
   throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])

@@ -14,7 +14,7 @@ export function childrenOf({ properties, additionalProperties, items }: Field): 
   return { ...properties, ...others } as Record<string, Field>
 }
 
-/** The field at a path of names and indices. In a union, the first option that has it. */
+/** The field at a path of names and indices. In a union, the field of the first option that has the path. */
 export function fieldAt(path: readonly PropertyKey[]): Field | undefined {
   return path.reduce<Field | undefined>((field, part) => {
     const options = field ? (field.oneOf ?? [field]) : []
@@ -31,7 +31,10 @@ export function configJsonSchema(): Field {
   return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
 }
 
-/** Allows references wherever a text has rules. Names of map entries are never replaced and keep their rules. */
+/**
+ * Lets a text with rules (pattern, enum…) also be a reference. Keys of maps are never replaced, so they keep their
+ * rules.
+ */
 function withReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withReferences)
   if (typeof node !== 'object' || node === null) return node

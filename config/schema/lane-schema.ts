@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address, between, callStart, decimal, gasUnits, oneOf, selector, url, variable, wei, whole } from '../load/values.ts'
 
-/** Fee limits (domain/fees/fees.ts). The most specific rule that sets a field decides it. */
+/** Fee limits (domain/fees/fees.ts). The most specific rule that sets a field decides its value. */
 export const feePolicySchema = z.strictObject({
   maxFeePerGas: decimal.optional().describe('Highest price per unit of gas, wei.'),
   maxTip: decimal.optional().describe("Highest part of that for the block's builder, wei."),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { isLink, name, oneOf, text, variable } from '../load/values.ts'
 
-/** Requires https, because notifications are confidential. Allows no user: the signature is enough. */
+/** Requires https, because notifications are confidential. Allows no user name, since the signature is enough. */
 function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }

@@ -26,7 +26,7 @@ export interface SpySubscriptionOptions {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
-/** Ping interval, ms, to find dead peers. Go servers close connections pinged more than every 5 minutes (grpc-go). */
+/** Ping interval to find dead peers, ms. Go servers end connections pinged more often than every 5 min (grpc-go). */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
@@ -108,7 +108,7 @@ function createClient(address: string): Client {
   })
 }
 
-/** Waits for the connection: before the first message nothing else shows that the spy is there. Stops at a failure. */
+/** Waits for the connection, because a spy may send no message for long. The first failure ends the wait. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs

@@ -12,9 +12,9 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
   readonly submitter: Submitter
   readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>
   readonly listener?: SpyListener
-  /** Most messages that are submitted at once. Default 16. */
+  /** At most this many messages are submitted concurrently. Default 16. */
   readonly concurrency?: number
-  /** Most messages that are kept while submitting fails. At this limit reading stops. Default 10,000: about 15 MB. */
+  /** At most this many messages are kept while submitting fails; then reading stops. Default 10,000, about 15 MB. */
   readonly limit?: number
   /** First and longest wait before a message, or the connection, is tried again. Default 1 s, 30 s. */
   readonly retry?: Retry
@@ -32,10 +32,10 @@ export interface SpyListener {
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** Refusals that are normal on a bridge with other traffic. */
+/** Codes of refusals that are normal, since a bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/** Submits the messages of a guardian spy. The spy does not repeat missed messages: streams find those gaps. */
+/** Submits the messages of a guardian spy. The spy does not repeat missed messages, so streams find their gaps. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, logger, listener } = settings
@@ -71,7 +71,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)
-      // Too large to be kept while submitting fails.
+      // A message this large must not be kept while submitting fails, so it is refused immediately.
       const error = new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: vaa.length, most: mostMessageBytes } })
       const outcome = { kind: 'refused', error } as const
       listener?.received(vaa, outcome)
@@ -98,7 +98,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** Least time between two warnings with the same code, ms: anybody can make a spy send junk. */
+/** Minimum time between two warnings with one code, ms, because anybody can make a spy send junk. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

@@ -19,10 +19,10 @@ export interface AgentLoopsOptions {
 }
 
 const everyMs = 5_000
-/** Longest wait for a running step when the agent stops, ms. */
+/** Longest time to wait for running steps when the agent stops, ms. */
 const graceMs = 5_000
 
-/** The loops of a stream in a process. `checkpointKey` changes with the checkpoint. Undefined: nothing to keep yet. */
+/** Runs a stream's loops. Writes a checkpoint when `checkpointKey` changes, and none while it returns undefined. */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
   begin: () => Promise<StreamInput>,
@@ -30,7 +30,7 @@ export function createAgentLoops(
 ) {
   const { config } = source
   const stopping = new AbortController()
-  // No limit: each loop adds a listener, and so does each wait in a loop.
+  // No limit on listeners, because each loop adds one, and so does each wait in a loop.
   setMaxListeners(0, stopping.signal)
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper(config, store, alarms, logger)
@@ -56,7 +56,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Calls `finish`, then closes the client. Unrecorded results are found again from the chains. */
+    /** Calls `finish`, then closes the client. Results that were not recorded are later read from the chains again. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

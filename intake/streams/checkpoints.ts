@@ -19,12 +19,12 @@ export type CheckpointPlace =
 
 export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
-/** Longest wait for an object store, ms. */
+/** Longest time to wait for an object store, ms. */
 const timeoutMs = 10_000
-/** Far above the largest checkpoint: 1,000 denied parties with their reasons. */
+/** Far above the size of the largest checkpoint, which has 1,000 denied parties with their reasons. */
 const mostBytes = 2 * 1024 * 1024
 
-/** Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE; `get` also CHECKPOINT_INVALID (too long). */
+/** Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE; `get` also throws CHECKPOINT_INVALID (too long). */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
@@ -33,7 +33,7 @@ export function createCheckpointFiles(place: CheckpointPlace) {
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
-    /** Throws CHECKPOINT_INVALID with the path of the invalid field, CHECKPOINT_UNAVAILABLE. */
+    /** Throws CHECKPOINT_UNAVAILABLE, or CHECKPOINT_INVALID with the path of the invalid field. */
     async read(stream: string): Promise<StreamCheckpoint | undefined> {
       const id = names.idOf(stream)
       const found = await get(id)
@@ -50,7 +50,7 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
 /** Writes the present checkpoint. Throws INPUT_INVALID (no block yet), CHECKPOINT_UNAVAILABLE, `readStream` errors. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // No stream can begin with a checkpoint without a block, and it would replace a better one.
+  // No stream can begin with a checkpoint that has no block, and writing it would replace a better checkpoint.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)
@@ -153,7 +153,7 @@ export function createCheckpointKeeper(
 
   return {
     complain,
-    /** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if there may be one. */
+    /** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if the store cannot be read. */
     async read(): Promise<StreamCheckpoint | undefined> {
       try {
         const found = await store?.read(stream)

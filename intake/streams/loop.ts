@@ -4,18 +4,18 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits after a failure, ms. After a contradiction, which halts the route, an operator has to act first. */
+/** Waits after a failure, ms. `haltedMs`: after a contradiction, which halts the route until an operator acts. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: more work is due now. Undefined: no work was due, so an earlier failure may not be over. */
+/** Resolves to true if more work is due now. Undefined: no work was due, so an earlier failure may still last. */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {
   readonly name: string
   readonly step: Step
-  /** Ends a pause early. */
+  /** Subscribes to events that end a pause early. */
   readonly wake?: Subscribe
   /** Longest pause between two steps, ms. */
   readonly everyMs: () => number
@@ -59,7 +59,7 @@ export async function runLoop({ name, stream, step, wake, everyMs, stopping, log
   stopping.removeEventListener('abort', wakeUp)
 }
 
-/** Waits until it is woken or stopped, at most `timeoutMs`. */
+/** Resolves when `wake` calls its listener, when `stopping` aborts, or after `timeoutMs`. */
 export async function waitFor(wake: Subscribe, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
   const woken = new AbortController()
   const unsubscribe = wake(() => woken.abort())

@@ -1,7 +1,7 @@
 import { setOf } from '../../domain/stream/intervals.ts'
 import type { RequestOf, StreamView } from '../../domain/stream/stream.ts'
 
-/** Status of a seen number. started: its transfer runs. The others need no transfer. */
+/** Status of a seen number. `started`: its transfer runs. `delivered`, `ignored`: it needs no transfer. */
 export type NumberStatus = 'started' | 'delivered' | 'ignored'
 export type SeenNumbers = readonly (readonly [number: string, NumberStatus])[]
 export type NumberCounts = Record<NumberStatus, number>

@@ -15,7 +15,7 @@ export interface StreamOrderResult {
   /** False: the order changed nothing (the number is resolved already, or the trusted number is not higher). */
   readonly done: boolean
   readonly view: StreamView
-  /** A doubt about the order, which was obeyed all the same. */
+  /** A doubt about the order. The order was carried out nevertheless. */
   readonly warning?: string
 }
 
@@ -45,7 +45,7 @@ const skippedStates: Readonly<Partial<Record<GapState, string>>> = {
   undone: 'its transfer is to be started again',
 }
 
-/** Warns if a skipped number may have a valid transfer: its message is known, or no server was asked for it. */
+/** Warns if a skipped number may have a valid transfer, because its message is known or no server was asked for it. */
 function warningOf({ gaps, open }: StreamState, order: StreamOrder): string | undefined {
   if (order.kind !== 'skip') return undefined
   const gap = gapAt(gaps, BigInt(order.number))

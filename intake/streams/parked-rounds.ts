@@ -4,7 +4,7 @@ import type { StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { parkedPage, type StreamOfTransfers } from '../../temporal/client/streams/stream-transfers.ts'
 
-/** Most parked transfers of one query: a page of the visibility store. */
+/** One query lists at most this many parked transfers, a page of the visibility store. */
 export const mostListed = 1_000
 
 interface Unlisted {
@@ -12,18 +12,18 @@ interface Unlisted {
   readonly outside: readonly Intervals[]
 }
 
-/** One pass over all pages. The next page has the runs that began before `before`. */
+/** A pass over all pages of parked transfers. The next page has the runs that began before `before`. */
 interface Round extends Unlisted {
   readonly before: number | undefined
 }
 
-/** Lists parked transfers by page, because strangers may create any number. Steps never run concurrently. */
+/** Lists parked transfers by page, because strangers may create any number of them. Steps never run concurrently. */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }
 
   return {
-    /** `end` completes the step. Throws errors of the Temporal client. The next step then lists the same pages. */
+    /** Until `end` of a result is called, each step lists the same pages. Throws errors of the Temporal client. */
     async list(state: StreamState) {
       const newest = await page(client, source, mostListed)
       const { before } = round ?? newest
@@ -31,7 +31,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /** Numbers no longer parked. `own`: those listed for own transfers, as other messages may claim a number. */
+        /** Returns numbers that are no longer parked. `own`: listed numbers whose runs are not of another message. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => BigInt(number))
@@ -48,7 +48,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
     },
   }
 
-  /** Leaves out numbers that have changed since their round ended. */
+  /** Returns released numbers that the stream still records as parked. */
   function takeReleased(state: StreamState, most: number): readonly string[] {
     const open = parkedIn(state)
     const isParked = (number: string) => {

@@ -16,16 +16,16 @@ export interface StreamReport extends StreamView {
   readonly completed_block_height?: number
   /** Time of the head from which `lag` is counted, ISO 8601. It is old if the nodes of the source are silent. */
   readonly headAt?: string
-  /** Guarantees that are missing because the config has no node of the source. Absent: none. */
+  /** Guarantees that are missing because the config has no node of the source. Absent: no guarantee is missing. */
   readonly unproved?: readonly string[]
-  /** When this was read, ISO 8601. The stream's state is as of `updatedAt`. */
+  /** When this report was made, ISO 8601. The stream's state is as of `updatedAt`. */
   readonly asOf: string
 }
 
-/** One row of a list. A row with a problem: the stream did not answer. */
+/** One row of a list. It has a `problem` if the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
-/** Finalized height of a chain, and the time of its head, ms since the epoch. Undefined: not known here. */
+/** Finalized height of a chain, and the time of its head, ms since the epoch. Undefined: not known in this process. */
 export type Heights = (chain: string) => { readonly finalized: number; readonly headAt: number } | undefined
 
 /** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
@@ -36,7 +36,7 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
       try {
         return { ...toReport(viewStream(await readStream(client, stream)), heights), workflowId: workflowIdOf(client, stream) }
       } catch (error) {
-        // Anyone with access to Temporal can start a run with such an id, and it may answer anything.
+        // Anyone with access to Temporal can start a workflow with a stream's id, which may answer anything.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

@@ -17,11 +17,11 @@ export interface StreamClientOptions {
   readonly begin?: () => Promise<StreamInput>
 }
 
-/** Limits of one update, far below the server's. */
+/** Limits of one update, far below those of the Temporal server. */
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/** Updates a stream, one update at a time, repeated until it is answered or `close`. The first creates the stream. */
+/** Updates a stream, one update at a time. Repeats each until an answer or `close`. The first creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
@@ -50,14 +50,15 @@ export class StreamClient {
     return this.#view
   }
 
-  /** Grows when the stream goes back (fork, or Temporal restored): earlier readings may be outdated. */
+  /** Grows when the stream goes back (fork, or Temporal restored), since earlier readings may then be outdated. */
   get era(): number {
     return this.#era
   }
 
   /**
-   * Answers in order. Undefined: the stream went back since `era`, and nothing was recorded. Read again. Throws
-   * STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
+   * Returns the answers in the order of the requests. Undefined: the stream went back since `era`, so nothing was
+   * recorded and the caller must read again. Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds
+   * the requests malformed.
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
@@ -68,7 +69,7 @@ export class StreamClient {
     const state = await queryStream(this.#options.client, this.#options.config.stream)
     if (state) this.#see(viewStream(state))
     else if (this.#view) {
-      // Temporal was wiped: the next request creates the stream again.
+      // Temporal was wiped, so the next request creates the stream again.
       this.#view = undefined
       this.#era += 1
     }
@@ -110,7 +111,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/** Runs an audit, then closes the client. Throws STREAM_AUDIT_UNENDED at the limit: the client itself has no limit. */
+/** Runs an audit, then closes the client. Throws STREAM_AUDIT_UNENDED at a limit, since the client itself has none. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

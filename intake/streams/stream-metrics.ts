@@ -5,7 +5,7 @@ import type { Metrics } from '../../observability/metrics.ts'
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
 interface StreamFacts {
-  /** Absent: not known, or the stream has no blocks. */
+  /** The source's finalized height. Absent: not known, or the stream has no blocks. */
   readonly finalized?: number | undefined
   readonly alarms?: Iterable<AgentAlarm>
   /** When this process last wrote the checkpoint, ms since the epoch. */

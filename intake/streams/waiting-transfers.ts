@@ -10,14 +10,14 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** A transfer that waits this long for a reason only it has moves outside the window, ms. Default ten minutes. */
+  /** A transfer that waits this long, ms, for a reason that only it has moves outside the window. Default 10 min. */
   readonly outsideAfterMs?: number | undefined
 }
 
-/** Most queries of one step, and at once; longest query, ms; between queries of one run, ms; between steps, ms. */
+/** At most `queries` per step, `atOnce` concurrently. ms: limit of a query, between queries of a run, between steps. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
-/** A transfer's status. Undefined: no worker of its target chain answers. Other numbers do not wait for it. */
+/** A transfer's status. Undefined: no worker of its target chain answers, which delays no other number. */
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
   try {
     return await statusOf(client, one, limits.queryMs)
@@ -32,7 +32,7 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransf
   for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
 }
 
-/** Reads the codes of parked transfers. A run keeps its code, so it is queried once. */
+/** Reads the codes of parked transfers. A run's code never changes, so each run is queried once. */
 export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()
@@ -56,7 +56,7 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   }
 }
 
-/** While room is short, moves transfers outside that wait for a reason only they have (a wrapper, a reverting call). */
+/** If room is short, moves transfers waiting for reasons of their own (wrapper, reverting call) outside the window. */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()

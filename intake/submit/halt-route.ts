@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
 
-/** Two contracts of a route contradict each other about a transfer. Honest ones on honest chains never do. */
+/** Two contracts of a route contradict each other about a transfer. Honest contracts on honest chains never do. */
 export interface Mismatch {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
@@ -11,7 +11,7 @@ export interface Mismatch {
 }
 
 /**
- * Halts only this route until `portage unhalt`. Safe to repeat. Call it only for what this process read from more than
- * half of the nodes, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE: the route must wait.
+ * Halts only this route until `portage unhalt`. Safe to repeat. Only for what this process read from more than half of
+ * the nodes, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE; the route must wait.
  */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

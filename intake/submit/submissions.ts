@@ -4,7 +4,7 @@ import { within } from '../../runtime/wait.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import type { Submitter, SubmitResult } from './submitter.ts'
 
-/** refused: never a transfer, or its guardian set was unknown for a day. A retriable failure is not an outcome. */
+/** refused: never a transfer, or its guardian set was unknown for a day. Retriable failures are no outcome. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
   | { readonly kind: 'refused'; readonly error: RelayerError }
@@ -20,13 +20,13 @@ export interface SubmissionsOptions {
   /** Called at each change. Undefined: submitting works again. */
   readonly onTrouble: (error: RelayerError | undefined) => void
   readonly concurrency: number
-  /** Most messages that are kept. Messages with an unknown guardian set do not count. */
+  /** At most this many messages are kept, not counting messages with an unknown guardian set. */
   readonly limit: number
-  /** Most bytes of messages that are kept. Default 64 MiB. */
+  /** Maximum total of the bytes of these messages. Default 64 MiB. */
   readonly limitBytes?: number
-  /** Most messages with an unknown guardian set. The oldest is dropped. Default 200. */
+  /** At most this many messages with an unknown guardian set are kept. Above, the oldest is dropped. Default 200. */
   readonly limitUnknown?: number
-  /** Most bytes of messages with an unknown guardian set. The oldest is dropped. Default 2 MiB. */
+  /** Maximum bytes of messages with an unknown guardian set. Above, the oldest is dropped. Default 2 MiB. */
   readonly limitUnknownBytes?: number
   readonly retry: Retry
 }
@@ -45,10 +45,10 @@ interface Entry {
   isOver?: true
 }
 
-/** A guardian set unknown for this long, ms, is junk or an upgrade that the target missed: fetch the message again. */
+/** A guardian set unknown for this long, ms, is junk or an upgrade the target missed. Streams fetch the message. */
 const unknownSetForMs = 86_400_000
 
-/** Keeps messages that fail retriably. Those with unknown guardian sets, which anybody can make, have a small pool. */
+/** Keeps messages that fail retriably. Messages of unknown guardian sets, which anybody can make, have a small pool. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -78,10 +78,10 @@ export class Submissions {
     this.#enqueue({ message, since: Date.now(), tries: 0 })
   }
 
-  /** Submits what it can within this time, ms. Returns the count of messages that are left. */
+  /** Submits as many messages as it can within `graceMs`. Returns how many are left. */
   async close(graceMs: number): Promise<number> {
     this.#closing = true
-    // A last attempt now for the messages that wait for their next one: the failure may be over.
+    // Messages that wait for their next attempt get a last attempt now, because the failure may be over.
     for (const [entry, timer] of this.#delayed) {
       clearTimeout(timer)
       this.#enqueue(entry)
@@ -154,7 +154,7 @@ export class Submissions {
     this.#options.onOutcome(outcome, entry.message)
   }
 
-  /** A full queue counts as full until it is at half of both limits, so that it does not flutter. */
+  /** A full queue counts as full until it is at half of both limits, so that reading does not stop and go. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
     const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - bytesOf(this.#unknown)]
@@ -162,7 +162,7 @@ export class Submissions {
     if (isChanged) onFull((this.#isFull = !this.#isFull))
   }
 
-  /** An unknown guardian set says nothing about other messages. */
+  /** An unknown guardian set says nothing about other messages, so it is not reported. */
   #reportTrouble(error: RelayerError | undefined): void {
     if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === this.#trouble) return
     this.#trouble = error?.code
@@ -174,7 +174,7 @@ function bytesOf(entries: ReadonlySet<Entry>): number {
   return [...entries].reduce((sum, { message }) => sum + message.length, 0)
 }
 
-/** The wait before another attempt, ms: doubles each time, random so that processes do not try in step. */
+/** The wait before another attempt, ms. Doubles each time, and is random so that processes do not try in step. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }

@@ -18,7 +18,7 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: the transfer runs or is done, and nothing was started. */
   readonly status: 'started' | 'known'
-  /** The transfer goes on with this copy: the guardian set of its earlier copy has expired, or may have. */
+  /** The transfer goes on with this copy, since the guardian set of its earlier copy has or may have expired. */
   readonly adopted?: true
   /** Author and reason of a halt of the transfer's route. The transfer goes on when the halt ends. */
   readonly halted?: string
@@ -26,7 +26,7 @@ export interface SubmitResult {
 
 /** Defaults of a submission. */
 export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
-  /** Longest time until the delivery, ms. Absent: without end. */
+  /** Longest time until the delivery, ms. Absent: no limit. */
   readonly withinMs?: number | undefined
 }
 
@@ -37,13 +37,16 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
   /** When the message was received, or its block became final, ms since the epoch. Absent: now. */
   readonly seenAt?: number | undefined
-  /** Recent message: `ask` Temporal, which restarts undone ones (default), or `skip` it (sources that repeat). */
+  /** Recent messages: `ask` Temporal, which restarts undone transfers (default), or `skip` (sources that repeat). */
   readonly repeats?: 'ask' | 'skip'
-  /** Absent: the message came from a spy or a chain. A transfer keeps the order if it starts or adopts the copy. */
+  /**
+   * Absent: the message came from a spy or a chain. The transfer records the order only if this message starts it, or
+   * is adopted as its newer copy.
+   */
   readonly order?: Order | undefined
 }
 
-/** The only place that starts transfers. Checks signatures and emitter before it takes the id. */
+/** The only place that starts transfers. Checks signatures and emitter before it starts a workflow with the id. */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
@@ -53,22 +56,22 @@ export interface SubmitterDeps {
   readonly settings?: () => Settings
   readonly defaults?: TransferDefaults
   readonly stepTimes?: StepTimes
-  /** Longest wait for the Temporal server, ms. */
+  /** Longest time to wait for the Temporal server, ms. */
   readonly startTimeoutMs?: number
 }
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** How long a refused emitter is remembered, ms. The target may register it later. */
+/** How long a refused emitter is remembered, ms, since the target may register it later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Ids that were restarted: two rejected copies of one message must not restart each other for ever. */
+  /** Ids that were restarted, so that two rejected copies of one message do not restart each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
   /** Refusals of unregistered emitters, so that repeats of a signed message do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /** Adopted copies, which are not offered again: each offer would wake a transfer that started with an older copy. */
+  /** Adopted copies, not offered again, as each offer would wake a transfer that started with an older copy. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
 
   async function start(id: string, input: TransferInput): Promise<SubmitResult['status']> {
@@ -86,7 +89,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (refusal) throw refusal
   }
 
-  /** Starts the transfer. Offers the copy to a transfer that runs already: its guardian set may be newer. */
+  /** Starts the transfer. Offers the copy to one that runs already, since the copy's guardian set may be newer. */
   async function startOrOffer(bridge: Bridge, id: string, input: TransferInput, { order }: SubmitOptions, copy: Copy) {
     const status = await start(id, input)
     if (status === 'started' || copy.signers === undefined || adoptedCopies.has(copy.key)) return { status }
@@ -103,7 +106,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const transfer = bridge.decode(message)
     const id = transferId(transfer)
     const signers = bridge.signedBy?.(message)
-    // Copies signed by the same guardian set are worth the same.
+    // Copies signed by the same guardian set are interchangeable.
     const copy = { signers, key: `${id}/${signers ?? ''}` }
     const isRepeated = options.repeats === 'skip'
     if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
@@ -132,7 +135,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 }
 
-/** `signers`: index of the guardian set that signed it. `key`: the same for copies of equal worth. */
+/** `signers`: index of the guardian set that signed the copy. `key`: equal for copies by one guardian set. */
 interface Copy {
   readonly signers: number | undefined
   readonly key: string
@@ -159,7 +162,7 @@ function refusalOf(verdict: Verdict | undefined): RelayerError | undefined {
   return new RelayerError(verdict.code, { detail: verdict.reason })
 }
 
-/** A stranger may have started the transfer with unreadable bytes. Any copy counts as newer than those. */
+/** A stranger may have started the transfer with unreadable bytes. Any copy counts as newer than such bytes. */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

@@ -23,15 +23,15 @@ export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
 /** `api`: index of the API. `againInMs`: when to ask again. `why`: the answer of each API. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
-  /** The APIs that could be asked do not have it, or no API is configured. */
+  /** The APIs that could be asked do not have the VAA, or no API is configured. */
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
   /** No API could be asked. */
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Signed VAAs and the Governor's queue, from the network's APIs. One per process: its limits apply to each server. */
+/** Signed VAAs and the Governor's queue, from the network's APIs. One per process, as it limits requests per server. */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
-/** Far above any VAA, and far below a harmful size. */
+/** Base64 of a VAA. The limit is far above any VAA, and far below a harmful size. */
 const base64 = z.base64().min(1).max(1_000_000)
 /** The answers of a guardian and of Wormholescan. */
 const vaaShape = z.union([
@@ -45,7 +45,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const api = (url: string, path: string) => ({ host: createVaaHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** The first copy. Compares only its place: the submitter checks signatures. Never throws. `from`: first API. */
+    /** The first copy, from API `from` on. Compares only places, as the submitter checks signatures. Never throws. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -55,7 +55,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // Names only the origin: paths and queries of such URLs may hold keys.
+        // Names only the origin, because paths and queries of such URLs may hold keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')
@@ -69,7 +69,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
       for (const { host } of apis) {
         const answer = await host.ask(`v1/governor/is_vaa_enqueued/${pathOf(place)}`)
         if (answer.kind === 'found') isHeld = heldShape.safeParse(answer.body).data?.isEnqueued ?? isHeld
-        // Each guardian has its own Governor: one that holds the message back is enough.
+        // Each guardian has its own Governor, and a single one that holds the message back is enough.
         if (isHeld) return true
       }
       return isHeld
@@ -103,7 +103,7 @@ function pathOf({ chain, emitter, sequence }: MessagePlace): string {
 export interface VaaHostOptions {
   /** Base URL. Its path and query may hold keys, so only the origin is shown. */
   readonly url: string
-  /** Longest wait for one answer, ms. */
+  /** Longest time to wait for one answer, ms. */
   readonly timeoutMs: number
   readonly parallel: number
   /** First and longest pause after a failure without Retry-After, ms. */
@@ -116,7 +116,7 @@ type HostAnswer =
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number }
 
-/** Longest answer, bytes: far more than any VAA with its description. */
+/** Longest answer to read, bytes, which is far more than any VAA with its description. */
 const mostAnswerBytes = 2_000_000
 /** Wait before an API that failed is asked again, ms. */
 const afterFailureMs = 5_000
@@ -147,7 +147,7 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
     }
     const { status, retryAfter, why } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter))
-    // A failure of the server concerns the next requests, too. A refused or too long answer does not.
+    // A failure of the server concerns the next requests, too. A refused request or too long an answer does not.
     if (status === undefined || status >= 500) rest(retryAfter)
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }

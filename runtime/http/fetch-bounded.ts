@@ -22,7 +22,7 @@ export interface FetchLimits {
   readonly timeoutMs: number
   /** Limit of the answer's bytes, both as announced and after decompression. */
   readonly mostBytes: number
-  /** Shared with other requests. Absent: unlimited. */
+  /** Memory shared with other requests. Absent: unlimited. */
   readonly budget?: ByteBudget | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -35,11 +35,11 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/** Idle time of a kept connection, ms: less than the five seconds after which many servers close theirs. */
+/** How long an idle connection is kept, ms: less than five seconds, after which many servers close connections. */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
-/** A Map: an object would also find `constructor` and `__proto__`, which a server may name. */
+/** A Map, because an object would also find `constructor` and `__proto__`, which a server may name. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['br', createBrotliDecompress],
@@ -71,7 +71,7 @@ export async function fetchBounded(
   request.on('response', (response) => {
     isAnswered = true
     readAnswer(response, limits).then(exchange.resolve, (error: unknown) => {
-      // An answer that is not read to its end keeps its connection.
+      // Otherwise an answer that is not read to its end keeps its connection.
       response.destroy()
       request.destroy()
       exchange.reject(error)
@@ -96,7 +96,7 @@ async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, '
 export function createByteBudget(most: number) {
   let free = most
   return {
-    /** False: less than this is left. */
+    /** False: fewer bytes are left. */
     take(bytes: number): boolean {
       if (bytes > free) return false
       free -= bytes
@@ -106,7 +106,7 @@ export function createByteBudget(most: number) {
   }
 }
 
-/** Ends the connection as soon as the answer is too long. */
+/** Reads an answer, and ends the connection as soon as the answer is too long. */
 function readAtMost(response: IncomingMessage, { mostBytes, budget }: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<string> {
   const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase() ?? '')?.()
   const stream = decoder ? response.pipe(decoder) : response

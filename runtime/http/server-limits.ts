@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 
-/** Time limit for receiving a whole request, ms: slow senders must not hold connections. */
+/** Time limit for receiving a whole request, ms, so that slow senders do not hold connections. */
 export const requestTimeoutMs = 10_000
 /** How often Node checks for requests past the limit, ms. */
 export const lateCheckMs = 1_000
@@ -10,10 +10,10 @@ export const idleTimeoutMs = 5_000
 /** A connection is closed after this many requests, which frees its place for others. */
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
-/** Per address: one client cannot take all places, and a proxy that serves all clients has enough of them. */
+/** Per address, so that one client cannot take all connections, but a proxy for all clients has enough. */
 const maxConnectionsOfAddress = 100
 
-/** Limits the connections of a server, in total and per address. Connections beyond the limit are closed at once. */
+/** Limits a server's connections, in total and per address. Connections beyond the limit are closed immediately. */
 export function limitConnections(server: Server): void {
   limitPipelining(server)
   server.maxConnections = maxConnections
@@ -32,10 +32,10 @@ export function limitConnections(server: Server): void {
   })
 }
 
-/** Most requests of one connection that wait for their answers. Browsers and HTTP libraries send one at a time. */
+/** At most this many requests of a connection wait for answers. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/** Closes a connection that sends requests without reading the answers, of up to hundreds of kilobytes. */
+/** Closes a connection that sends requests without reading the answers, which may have hundreds of kilobytes. */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {
@@ -46,7 +46,7 @@ function limitPipelining(server: Server): void {
   })
 }
 
-/** Whether Host names this server: an IP address, localhost or `names`. Otherwise it may be DNS rebinding. */
+/** Whether Host names this server: an IP address, localhost or `names`. Another name may mean DNS rebinding. */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
     .exec(host ?? '')

@@ -5,7 +5,7 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ByteBudget } from './fetch-bounded.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
-/** Bytes of a request's headers: a scraper sends hundreds, a browser with a token some thousand. */
+/** Maximum bytes of a request's headers. A scraper sends hundreds, a browser with a token some thousand. */
 const mostHeaderBytes = 8 * 1024
 
 export interface Answer {
@@ -26,7 +26,7 @@ export interface SmallServerOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Addresses and localhost are always served. */
+  /** Host names to serve. IP addresses and localhost are always served. */
   readonly hosts: readonly string[]
 }
 
@@ -76,14 +76,14 @@ export class BodyTooLong extends Error {
   override readonly name = 'BodyTooLong'
   readonly busy: boolean
 
-  /** @param busy out of shared memory: a later try may succeed */
+  /** @param busy whether shared memory is used up, so that a later try may succeed */
   constructor(busy: boolean) {
     super(busy ? 'There is no room for this body now.' : 'The body is too long.')
     this.busy = busy
   }
 }
 
-/** Calls `use` with a request's body. Throws BodyTooLong, the errors of `use`, and those of the connection. */
+/** Calls `use` with a request's body. Throws BodyTooLong, the errors of `use`, and errors of the connection. */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },

@@ -167,7 +167,7 @@ function withClosed(command: Command): Command {
   return laneArgument(command).option('--closed <number>', 'also this many that have ended', parse.closed, 0)
 }
 
-/** The command ends with 1 unless the payment ends in the wanted state. */
+/** The exit code is 1 unless the operator transaction ends in the wanted state. */
 function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {
   const until: Wait['until'] = async ({ context }, client, { json, text }) => {
     const { id } = json as { readonly id: string }

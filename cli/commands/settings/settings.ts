@@ -64,7 +64,7 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   ]
 }
 
-/** Checks only that there is a list. The settings workflow checks the orders. Throws INPUT_INVALID. */
+/** Checks only that the file has a list. The settings workflow checks the orders. Throws INPUT_INVALID. */
 async function readOrders(context: CliContext, file: string): Promise<SettingsOrder[]> {
   const problem = 'The file cannot be read as JSON.'
   const json = await (file === '-' ? text(context.stdin) : textOfFile(context, file, problem))

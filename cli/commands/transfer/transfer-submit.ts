@@ -20,7 +20,7 @@ interface SubmitOptions {
   readonly api?: string
 }
 
-/** Longest wait for the API, ms. The API waits less for guardian APIs. */
+/** Longest time to wait for the API, ms. The API waits less for guardian APIs. */
 const answerTimeoutMs = 60_000
 
 /** Submits through the REST API, because its process has the chains to check signatures. */
@@ -84,12 +84,12 @@ type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; reado
 /** Problem details (RFC 9457) with a code, a remedy and facts. */
 type Problem = Record<'code' | 'detail', string> & Pick<RelayerError, 'title' | 'remedy' | 'facts'>
 
-/** Throws API_UNAVAILABLE, or the API's error unchanged: a newer version may have other codes. */
+/** Throws API_UNAVAILABLE, or the API's error unchanged, since a newer version may have other codes. */
 async function post(url: URL, token: string, body: object): Promise<Answer> {
   const request = {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    // A redirect would receive the token.
+    // The target of a redirect would receive the token.
     redirect: 'error',
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(answerTimeoutMs),

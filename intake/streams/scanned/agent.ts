@@ -17,12 +17,12 @@ import { createGapFiller } from './fill-gaps.ts'
 import { ownTransfers } from './transfers.ts'
 
 export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
-  /** Time between two audits, ms. It varies by a quarter, so that processes do not audit at once. */
+  /** Time between two audits, ms. It varies by a quarter, so that processes do not audit at the same time. */
   readonly auditMs: number
   readonly isHalted: () => boolean
 }
 
-/** Feeds one stream. Several processes may feed the same one: the stream records each finding once. */
+/** Feeds one stream. Several processes may feed it, because the stream records each finding once. */
 export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 /** Longest pauses of the loops, ms. */
@@ -36,7 +36,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const bootstrap = createScannedBootstrap(options, keeper)
   const context = createScannedContext(options, loops)
 
-  /** The checkpoint's block may have left the chain while the first range was read. Hashes detect later forks. */
+  /** Reads again if the checkpoint's block left the chain during the first range. Hashes detect later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
@@ -55,7 +55,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
   const { sourceChain, targetChain, streamClient } = context
-  // Lists only undelivered transfers: deliveries are read from the target's blocks.
+  // Lists only undelivered transfers, because deliveries are read from the target's blocks.
   const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
   async function reportOutcomes(): Promise<boolean> {
     if ((await viewOf(context)).open === 0) return false
@@ -85,7 +85,7 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** An audit by an operator, which also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, audit errors. */
+/** An operator's audit, which also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, errors of audits. */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

@@ -17,10 +17,10 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Longest wait for the scan to reach the count's block, ms. If it is too slow, the next audit finds hidden numbers. */
+/** Longest time to wait until the scan reaches the count's block, ms. After it, the next audit finds hidden numbers. */
 const scanMs = 30_000
 
-/** Compares stream, source, target and workflows. Throws the first failure. Several processes may audit at once. */
+/** Compares stream, source, target and workflows. Throws the first failure. Processes may audit concurrently. */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, targetChain } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
@@ -39,7 +39,7 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** Checks the cursor's block: a fork that leaves a shorter chain does not show in the next block. */
+/** Checks the cursor's block, since after a fork to a shorter chain there is no next block that shows the fork. */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -56,11 +56,12 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may know a later final block than this process. Its numbers are not scanned yet, so they are not hidden.
+  // Nodes may know a later final block than this process. The numbers of that block are not scanned yet, so they are
+  // not `hidden`.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
-  // Numbers that the scan has not reached yet, or has no room for, are not hidden.
+  // Numbers that the scan has not reached yet, or has no room for, are not `hidden`.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
     isScanned && BigInt(upTo) >= BigInt(state.next)
@@ -88,11 +89,11 @@ async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedConte
 }
 
 export interface StreamAudit {
-  /** The source's own count. Absent: none yet, or it could not be read. */
+  /** The source's own count. Absent: the source has no number yet, or the count could not be read. */
   upTo?: string
   height?: number
   gaps: number
-  /** completed, started, closed: open numbers found delivered, started again, or found ended undelivered. */
+  /** Open numbers: `completed` were found delivered, `started` are started again, `closed` had ended undelivered. */
   completed: number
   started: number
   closed: number
@@ -101,10 +102,13 @@ export interface StreamAudit {
 }
 
 const readsAtOnce = 20
-/** Most running transfers with a resolved number, and most numbers outside the window, that one audit checks. */
+/** How many an audit checks at most: of running transfers with a resolved number, and of numbers outside the window. */
 const mostResumed = 500
 
-/** MIP-61's TIMEOUT: every open number must run, be delivered or be ended. Restarts any that two target blocks lack. */
+/**
+ * MIP-61's TIMEOUT: the transfer of every open number must run, be delivered or have ended. Others are restarted. A
+ * transfer that closed as delivered is restarted only if the target lacks it at two blocks.
+ */
 export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],
@@ -122,7 +126,7 @@ export async function auditOpen(
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const runningNumbers = running.map(({ number }) => BigInt(number))
-  // Skips numbers that any running transfer has. The lowest of the others come first.
+  // Skips numbers that any running transfer claims. The lowest of the other numbers come first.
   const outside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
   const numbers = [...open, ...outside.slice(0, mostResumed)]
@@ -152,7 +156,7 @@ async function sortClosed(context: ScannedContext, transfers: readonly Transfer[
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Transfers that the target still lacks a block later, at its head and by quorum. If nodes disagree, it has them. */
+/** Transfers that the target still lacks a block later, at its head and by quorum. None about which nodes disagree. */
 async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
@@ -169,7 +173,7 @@ async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, 
   return doubtful.filter((_, index) => !shown[index])
 }
 
-/** Checks recent and restarted deliveries. One that is missing at two blocks is recorded as undone, which is a gap. */
+/** Checks recent and restarted deliveries. A delivery that is missing at two blocks is recorded as an `undone` gap. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era

@@ -11,7 +11,7 @@ type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
   readonly sourceChain: Pick<Chain, 'denies'>
 }
 
-/** Uses a checkpoint only if the source has its block and number: a watermark too high would skip transfers. */
+/** Uses a checkpoint only if the source has its block and number, since too high a watermark would skip transfers. */
 export function createScannedBootstrap(
   { source, sourceChain, logger }: BootstrapDeps,
   keeper: Pick<CheckpointKeeper, 'read' | 'complain'>,
@@ -29,7 +29,7 @@ export function createScannedBootstrap(
     /** Throws errors of the source's nodes. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // An unreachable store is ignored: without a checkpoint more blocks are read, and no transfer is lost.
+      // An unreachable store is ignored, because without a checkpoint more blocks are read and no transfer is lost.
       const found = await keeper.read().catch(() => undefined)
       if (!found) return { config }
       const { cursor, completedNumber: number, completedHeight: height } = found

@@ -43,7 +43,7 @@ export function createScannedContext(
   return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes() }
 }
 
-/** The last view. A new stream follows completions from the target's finalized head, before any transfer starts. */
+/** The last view. Makes a new stream follow completions from the target's finalized head, before transfers start. */
 export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
@@ -61,12 +61,12 @@ export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads
   return current.finalized
 }
 
-/** Resolves at the chain's next head, or after four block times: a stalled chain would show nothing new. */
+/** Resolves at the chain's next head, or after four block times, because a stalled chain has no next head. */
 export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortSignal): Promise<void> {
   return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
 }
 
-/** Most heights that are kept: the length of a live range. */
+/** At most this many heights are remembered, as many as a live range has. */
 const mostKept = 64
 
 /** Remembers when this process saw the latest heights become final. */
@@ -74,7 +74,7 @@ export function createFinalityTimes(now: () => number = Date.now) {
   /** When heights became final, ms since the epoch, in ascending order. */
   const seen: { readonly height: number; readonly at: number }[] = []
   return {
-    /** Call it at each head event. */
+    /** Call this at each head event. */
     see(finalized: number): void {
       // Finality only goes back if the chain was replaced.
       while ((seen.at(-1)?.height ?? -1) > finalized) seen.pop()
@@ -82,10 +82,11 @@ export function createFinalityTimes(now: () => number = Date.now) {
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /** When the height became final, ms since the epoch. Undefined: too long ago. */
+    /** When the height became final, ms since the epoch. Undefined: too long ago, or not final yet. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // The oldest kept height may have become final together with much older blocks.
+      // If only the oldest remembered height covers `height`, that may have become final long before: the time is
+      // unknown.
       return first <= 0 ? undefined : seen[first]?.at
     },
   }

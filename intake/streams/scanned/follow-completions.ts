@@ -8,7 +8,7 @@ import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
-/** Longest time until blocks without completions are recorded, ms: they are quickly read again after a restart. */
+/** Longest time until blocks without completions are recorded, ms. After a restart they are quickly read again. */
 const emptyMs = 15_000
 
 /** MIP-61's COMPLETE_EVENT_PROCESSING: records the target's next final completions, by any account. */
@@ -36,7 +36,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   return async function followCompletions() {
     const { targetHeight = -1 } = await viewOf(context)
     const era = streamClient.era
-    // Temporal was restored from a backup: later records are lost.
+    // Temporal was restored from a backup, so later records are lost.
     if (targetHeight < recorded) followed = -1
     recorded = targetHeight
     followed = Math.max(followed, targetHeight)
@@ -53,7 +53,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   }
 }
 
-/** Completions that most nodes report. One with a different id halts the route. Undefined: the range was too long. */
+/** Completions that most nodes show. One whose id contradicts the source halts the route. Undefined: range too long. */
 async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { source, targetChain, ranges, cache, stopping } = context
   const blocks = range.toBlock - range.fromBlock + 1
@@ -65,9 +65,9 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     if (!found) return undefined
     ranges.target.answered(blocks)
     const wrong = await contradicting(context, found)
-    // A completion resolves its number for good, so one node must not decide it.
+    // A completion resolves its number for good, so a single node's answer is not enough.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
-    // Most nodes may refuse a long range, so they are asked for a single block.
+    // Most nodes may refuse a long range, so a majority is asked only for a single block.
     if (split()) return undefined
     await nextHead(targetChain, stopping)
     const agreed = await source.completed(range, 'agreed')
@@ -98,7 +98,7 @@ async function contradicting(context: ScannedContext, found: readonly Completion
   const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
   await transfersUnder(context, numbersOf(found))
   const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
-  // The cached transfer may be older than a fork. The table decides, by quorum.
+  // The cached transfer may be from before a fork, so the source's table decides, by quorum.
   const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
   return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }
@@ -106,7 +106,7 @@ async function contradicting(context: ScannedContext, found: readonly Completion
 /** First and longest wait until the target shows a delivery, ms. */
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** Reads deliveries of `early` numbers by id: their completions were reported before the source showed them. */
+/** Reads deliveries of `early` numbers by id, because their completions came before the source showed the numbers. */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

@@ -4,9 +4,10 @@ import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
  * After a fork below finality: orders a new read from the newest known block that most nodes have, or from the
- * beginning. If the stream's last block is still in the chain, one node was wrong: orders nothing, and the next range
- * ends the alarm.
- * @param isBelow orders a read even then: below the cursor and the lowest number that the source no longer counts
+ * beginning. If the stream's last block is still in the chain, one node was wrong, so nothing is ordered and the next
+ * range ends the alarm.
+ * @param isBelow orders a new read even if the last block is still there, from below the cursor and below the block of
+ * the first number that the source no longer counts
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
@@ -42,7 +43,7 @@ async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlo
   await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
 
-/** The first block that is still in the chain. Asks one node first, because a quorum may wait for a block. */
+/** The first block that is still in the chain. Asks one node first, because asking a quorum may take a block's time. */
 async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')

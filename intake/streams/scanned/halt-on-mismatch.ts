@@ -3,9 +3,9 @@ import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * After a contradiction, reads again a block later, by quorum: the cause may be a fork that passes. A contradiction
+ * After a contradiction, reads again a block later, by quorum, since the cause may be a passing fork. A contradiction
  * that lasts halts the route and is thrown. Also throws errors of `read`, and SETTINGS_UNREACHABLE if the halt fails.
- * @param split called before the second read. True: smaller parts can be read, and undefined is returned
+ * @param split called before the second read. True: shorter ranges can be read, so `haltOnMismatch` returns undefined
  */
 export async function haltOnMismatch<T>(
   context: Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
@@ -32,7 +32,7 @@ export async function haltOnMismatch<T>(
       await halt(context, second)
       throw second
     }
-    // The other nodes do not confirm the contradiction.
+    // A quorum does not show the same contradiction.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }

@@ -1,6 +1,6 @@
 const answersBeforeGrowth = 4
 
-/** Adapts the length of a read of logs to the limits of the nodes, blocks. */
+/** Adapts the number of blocks that one read of logs covers to the limits of the nodes. */
 export function createRangeSize(most: number) {
   let size = most
   let answers = 0
@@ -8,14 +8,14 @@ export function createRangeSize(most: number) {
     get blocks(): number {
       return size
     },
-    /** The range was too long for a node: the next ones have half the length. False: it was a single block. */
+    /** The range was too long for a node, so the next ranges have half its length. False: it was a single block. */
     refused(blocks: number): boolean {
       answers = 0
       size = Math.max(1, Math.floor(blocks / 2))
       return blocks > 1
     },
     answered(blocks: number): void {
-      // Only a range of the full length shows that a longer one may be answered.
+      // Only a range of the full length shows that a longer range may be answered.
       if (blocks < size || size === most || ++answers < answersBeforeGrowth) return
       answers = 0
       size = Math.min(most, size * 2)

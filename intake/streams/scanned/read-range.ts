@@ -11,15 +11,16 @@ import { splitByDelivery, startAll } from './transfers.ts'
 
 type Placed = readonly PlacedTransfer[]
 
-/** Most numbers of one request, far below the limit of an update. */
+/** At most this many numbers per request, far below the limit of an update. */
 const mostNumbers = 2_000
-/** Longest wait for a change of a full stream, ms. */
+/** Longest time to wait until a full stream changes, ms. */
 const roomMs = 2_000
 
 /**
- * Reads a range and starts its wanted transfers. `too-long`: read shorter ranges. `gone`: record nothing of it. Throws
- * NODE_REFUSED for a single block, contradictions that a quorum confirms, and read errors.
- * @param live the blocks are new: their completions are followed at the target, so deliveries need not be read
+ * Reads a range and starts those of its transfers that the stream wants. `too-long`: read shorter ranges. `gone`:
+ * record nothing of the range. Throws NODE_REFUSED for a single block, contradictions that a quorum shows too, and read
+ * errors.
+ * @param live whether the blocks are new. Then completions are followed at the target, so deliveries need not be read
  */
 export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {
   const { sourceChain, ranges } = context
@@ -87,7 +88,7 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   return undefined
 }
 
-/** The first transfers that have room and fit into an update, in order, so that no number is skipped. */
+/** The first transfers, in order, for which the stream and an update have room, so that no number is skipped. */
 function fits(state: StreamState, wanted: Placed, delivered: ReadonlySet<string>): Placed {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {

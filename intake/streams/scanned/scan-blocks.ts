@@ -4,9 +4,9 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together this often, ms: on a fast chain each would cost an update. */
+/** Blocks without transfers are recorded together this often, ms, since a fast chain would need too many updates. */
 const emptyMs = 4_000
-/** Longest live range, blocks. A longer one is catching up, even if it ends at the head. */
+/** A live range has at most this many blocks. A longer range is catching up, even if it ends at the head. */
 const liveBlocks = 64
 
 interface Blocks {
@@ -16,7 +16,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so that logs of a fork do not match. */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so a fork in between shows in the next range. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
@@ -88,7 +88,7 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 /** Time between two lines of progress in the log, ms. */
 const logMs = 10_000
 
-/** MIP-61's BOOTSTRAP, next to the live scan: records the lowest blocks once their transfers run or are delivered. */
+/** MIP-61's BOOTSTRAP, during the live scan. Records the lowest blocks once their transfers run or are delivered. */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

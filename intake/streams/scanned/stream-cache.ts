@@ -3,14 +3,14 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 
 const mostTransfers = 10_000
-/** Most kept range ends. After a fork, some of them are still in the chain. Older ones are thinned out. */
+/** At most this many ends of ranges are kept, so that some outlast a fork. Older ends are thinned out. */
 const mostBlocks = 128
-/** The latest deliveries. The audit checks them again: a reorganisation of the target may have undone them. */
+/** How many of the latest deliveries audits check again, since a reorganisation of the target may undo them. */
 const mostCompletions = 500
-/** A transfer of a failed range is not started again within this time, ms. The range is retried sooner. */
+/** A transfer of a failed range is not started again within this time, ms, although the range is retried sooner. */
 const startedMs = 60_000
 
-/** Facts of a stream that this process has read. It can read all of them again. */
+/** Facts of a stream that this process has read, and can read again. */
 export type StreamCache = ReturnType<typeof createStreamCache>
 
 export function createStreamCache() {
@@ -20,7 +20,7 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /** Ids of started transfers of failed ranges. In another era Temporal may have lost them, so they are forgotten. */
+    /** Ids of transfers started for failed ranges. Empty in a new `era`, as Temporal may have lost the transfers. */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era
@@ -46,7 +46,7 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** After a fork below finality: numbers may belong to other transfers, and blocks above `height` are gone. */
+    /** Call this after a fork below finality. Numbers may belong to other transfers; blocks above `height` are gone. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

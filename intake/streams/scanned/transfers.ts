@@ -22,7 +22,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** The same, but does not read cached numbers: the table keeps a transfer for good. */
+/** Like `recordedTransfers`, but does not read cached numbers, since the table never drops a transfer. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -51,14 +51,14 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** With a single node the submitter waits a block for its quorum: all transfers of a range wait together. */
+/** With a single node the submitter waits a block for its quorum, so all transfers of a range should wait together. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
-/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. `seenAt`: when the block became final. */
+/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. `seenAt`: when its block became final. */
 export async function startAll(
   { submitter, cache, stopping, streamClient }: StartContext,
   transfers: readonly Transfer[],
@@ -72,7 +72,7 @@ export async function startAll(
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
-      // In another era Temporal may have lost the workflow again.
+      // If the stream has gone back (`era`), Temporal may have lost the workflow again.
       if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (error) {
       errors.push(toRelayerError(error))

@@ -30,7 +30,7 @@ export interface SignedAgentOptions
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
 /** Recording interval of a source without a node, ms. Most of its messages go to unserved chains and can wait. */
 const quietMs = 15_000
-/** Longest wait for the last record when the agent stops, ms. */
+/** Longest time to wait for the last recording when the agent stops, ms. */
 const flushMs = 2_000
 /** Time between two checks whether another process has updated the stream, ms. */
 const watchMs = 30_000
@@ -72,7 +72,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     async stop(): Promise<void> {
       schedule.close()
       await loops.stop(async () => {
-        // A received number that is not recorded becomes a gap at the next start.
+        // If this fails, the received numbers become gaps at the next start.
         await within(flushMs, recorder.flush(), () => {}).catch(() => {})
         recorder.close()
       })
@@ -80,7 +80,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Messages before the subscription may be missing: the source's count shows which. */
+    /** Messages from before the subscription may be missing. The source's count, which the audit reads, shows which. */
     connected(): void {
       expected.begin()
       schedule.subscribed()
@@ -104,7 +104,8 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // If the stream runs and has not answered yet, it finds the number as a gap.
+    // This message cannot begin a stream. If the stream runs and only has not answered yet, it finds the number as a
+    // gap.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
@@ -112,7 +113,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
   }
 
   return {
-    /** The message cannot be submitted now. If the source counts it, its number is a gap with this reason. */
+    /** The message cannot be submitted now. If the source counts it, its number is a gap with this error's code. */
     delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
       expected.received(sequence)
       delayed.add(sequence, vaa, error)
@@ -120,7 +121,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
     received(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       expected.received(sequence)
       delayed.delete(sequence)
-      // A message that cannot be verified now is a gap, which the audit fills or ignores.
+      // A message that cannot be verified now becomes a gap, which the audit fills or ignores.
       record(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream: source.config.stream, error: String(error) }),
       )
@@ -132,7 +133,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   const watch = createStreamWatch(client, source.config.stream, watchEveryMs)
   return async (): Promise<boolean> => {
     const { view } = streamClient
-    // A stream without a node may never begin. The audits ask whether it has.
+    // The stream of a source without a node may never begin. The audits check whether it has begun.
     if (!view && source.withoutNode) return false
     const isIdle = view !== undefined && view.open === 0 && missingIn(view) === 0
     const handled = isIdle ? await watch() : undefined
@@ -144,7 +145,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** Asks Temporal (no worker) whether the stream has changed. If so, call the result once the change is handled. */
+/** Asks Temporal (no worker) whether the stream has changed. If so, returns what to call once the change is handled. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined
@@ -156,7 +157,7 @@ export function createStreamWatch(client: TemporalClient, stream: string, everyM
   }
 }
 
-/** Changes with the watermark, the exceptions and the reopened numbers. */
+/** A key that changes with the watermark, the exceptions and the reopened numbers. */
 function checkpointKey({ completedNumber, counts, gaps }: StreamView): string {
   const { rejected, declined, cancelled, skipped } = counts
   return JSON.stringify([completedNumber, rejected, declined, cancelled, skipped, gaps.undone])

@@ -10,16 +10,16 @@ import type { SignedDeps } from './deps.ts'
 /** Without a first number or a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
 /**
- * Greatest age of a message that begins a stream, s. Anybody may repeat an old one, with many numbers to fetch above.
+ * Maximum age of a message that begins a stream, s. Anybody may repeat an old one with many numbers to fetch above it.
  */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number, else the checkpoint's watermark, else `lookBack` (at least the last thousand). A
- * checkpoint above the source's highest number belongs to another network. Throws read errors, and
- * CHECKPOINT_UNAVAILABLE if the config has no first number: older numbers would be missed for good.
+ * Begins at the config's first number, else the checkpoint's watermark, else the result of `lookBack` (at least the
+ * last thousand). A checkpoint above the source's highest number belongs to another network. Throws read errors, and
+ * CHECKPOINT_UNAVAILABLE if the config has no first number, because older numbers would then be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -47,7 +47,7 @@ function isOf({ completedNumber }: StreamCheckpoint, highest: string | undefined
   return completedNumber === undefined || (highest !== undefined && BigInt(completedNumber) <= BigInt(highest))
 }
 
-/** Undefined: none is usable. Throws CHECKPOINT_UNAVAILABLE if the config has no first number. */
+/** Undefined: no checkpoint is usable. Throws CHECKPOINT_UNAVAILABLE if the config has no first number. */
 async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: Keeper): Promise<StreamCheckpoint | undefined> {
   return keeper.read().catch((error: unknown) => {
     if (begins.first === undefined && toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
@@ -56,7 +56,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/** Begins by config, checkpoint or lowest received number. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
+/** Begins by config, else checkpoint, else lowest received number. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,
@@ -72,7 +72,7 @@ export async function bootstrapWithoutNode(
   return { config: { ...config, first }, ...kept }
 }
 
-/** The first number before any message was received, from the config or a checkpoint. */
+/** The first number of a stream that has received no message, from the config or a checkpoint. */
 export async function firstWithoutNode({ begins }: Pick<SignedSource, 'begins'>, keeper: Keeper): Promise<string | undefined> {
   if (begins.first !== undefined) return begins.first
   const { completedNumber } = (await keeper.read().catch(() => undefined)) ?? {}
@@ -83,7 +83,7 @@ export function mayBegin(vaa: Uint8Array, now = Date.now()): boolean {
   return parseVaa(vaa).timestamp >= now / 1_000 - freshSeconds
 }
 
-/** Replaces the chain of a source without a node: it never has a head. */
+/** A replacement for the chain of a source without a node. It never has a head. */
 export function chainWithoutNode(name: ChainName): SignedDeps['chain'] {
   return { name, block: async () => undefined, heads: { current: undefined, subscribe: () => () => {} } }
 }

@@ -27,7 +27,7 @@ export interface SignedDeps {
 }
 
 export interface GapsDeps extends SignedDeps {
-  /** How long a gap may close by itself, ms. 0 for a single audit. */
+  /** How long to wait for a gap to close by itself, ms. 0 for a single audit. */
   readonly freshMs?: number
   /** Whether the spy sent this number, and its started transfer is about to be recorded. Default: never. */
   readonly isReceived?: (number: string) => boolean

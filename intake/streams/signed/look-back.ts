@@ -18,16 +18,16 @@ export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookB
   readonly clock?: () => number
 }
 
-/** Concurrent reads of logs: with a single node each waits for a block. */
+/** How many reads of logs run concurrently, because with a single node each read waits for a block. */
 const readsAtOnce = 8
 const mostNumbers = 4_000
 
-/** Reads recent blocks by most nodes, for a new stream: its first number, and numbers that need no transfer. */
+/** Reads recent blocks by most nodes. Finds a new stream's first number, and numbers that need no transfer. */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
   return {
-    /** The lowest number, if any. Throws read errors, and NODE_UNAVAILABLE before the first head. */
+    /** The lowest number in recent blocks, if any. Throws read errors, and NODE_UNAVAILABLE before the first head. */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await blocks()
@@ -58,7 +58,7 @@ export function createLookBack(options: LookBackOptions) {
   }
 }
 
-/** Splits a range that the nodes refuse, or do not agree on. */
+/** Reads a range, and splits it if the nodes refuse it or do not agree on it. */
 async function publishedIn(
   source: LookBackOptions['source'],
   fromBlock: number,
@@ -93,7 +93,7 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
     return header !== undefined && header.timestamp * 1_000 >= time
   }
 
-  /** Asks one node, which is quick. If most nodes do not confirm the result, asks all of them for every block. */
+  /** Searches with one node, which is quick. If most nodes give another result, searches again with all of them. */
   async function begin(end: number): Promise<number> {
     const time = clock() - lookBackMs
     const found = await search(end, time, 'latest')
@@ -115,19 +115,19 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
   }
 }
 
-/** Up to this count numbers are fetched one by one. */
+/** Up to this many missing numbers are fetched one by one. */
 const few = 100
-/** Time between two reads of the blocks, ms. Numbers that they do not resolve are fetched from the servers. */
+/** Time between two reads of the blocks, ms. Numbers that the blocks do not resolve are fetched from servers. */
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/** Resolves many numbers, as after a wipe of Temporal, by recent blocks: one read replaces many requests to servers. */
+/** Resolves many numbers, as after a wipe of Temporal, by recent blocks, since one read replaces many requests. */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /** Throws only errors of reading the state. `started` counts running transfers; called only if many are missing. */
+    /** Throws only errors of reading the state. `started` counts running transfers if many are missing. */
     async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
       if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }

@@ -6,7 +6,7 @@ import { isIgnorable } from './gaps/fetch-messages.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** Numbers are recorded together after this time, ms, or at this count. */
+  /** Numbers are recorded together after this time, ms, or when there are `many`. */
   readonly everyMs?: number
   readonly many?: number
   /** Replaces `everyMs` while no number needs a delivery, ms. Default `everyMs`. */
@@ -15,7 +15,7 @@ export interface RecorderOptions {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Most numbers of one update, and most that are kept while the stream is full. The audit finds the others. */
+/** An update has at most this many numbers, and `mostKept` wait while the stream is full. Audits find the others. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
@@ -46,7 +46,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     const next = () => nextBatch([...kept.entries()], streamClient.view?.room)
     for (let batch = next(); batch.length > 0 && !closed; batch = next()) {
       const response = await streamClient.apply(seenRequests(batch, { received: true }))
-      // The stream is full or went back: the rest is recorded later.
+      // The stream is full or went back, so the rest is recorded later.
       if (response?.answers[0]?.kind !== 'done') return
       for (const [number, status] of batch) if (kept.peek(number) === status) kept.delete(number)
     }
@@ -54,7 +54,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
 
   async function flush(): Promise<void> {
     stopTimer()
-    // Only one update at a time. Numbers that arrive during it go with the next one.
+    // One update runs at a time. Numbers that arrive meanwhile go with the next update.
     while (recording) await recording.catch(() => {})
     recording = record()
     try {
@@ -66,13 +66,13 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 
   return {
-    /** Numbers not recorded yet: they have just arrived, or the stream is full. */
+    /** How many numbers are not recorded yet, because they have just arrived or the stream is full. */
     get size(): number {
       return kept.size
     },
     has: (number: string) => kept.has(number),
     add(number: string, status: NumberStatus): void {
-      // Delivered and ignored are final, and outrank started.
+      // `delivered` and `ignored` are final, so they replace `started`.
       if (kept.peek(number) === undefined || status !== 'started') kept.set(number, status)
       if (kept.size === many && !recording) void flush().catch(() => {})
       else recordLater(status)
@@ -80,7 +80,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     get lowest(): string | undefined {
       return [...kept.keys()].sort(compareNumbers)[0]
     },
-    /** Records all that there is room for. Throws STREAM_UNREACHABLE after the client is closed. */
+    /** Records all numbers that the stream has room for. Throws STREAM_UNREACHABLE after the client is closed. */
     flush,
     close(): void {
       closed = true
@@ -89,10 +89,10 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 }
 
-/** The lowest first, so that few gaps arise. Numbers without a transfer need no room. */
+/** The numbers of the next update, lowest first, so that few gaps arise. Numbers without a transfer need no room. */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
-  // Thousands may wait for room at every change of the stream: they are sorted only if some of them fit.
+  // Thousands may wait for room at every change of the stream, so they are sorted only if there is room for some.
   const fitting = room > 0 ? kept : kept.filter(([, status]) => status !== 'started')
   const sorted = fitting.toSorted(([a], [b]) => compareNumbers(a, b))
   return sorted.filter(([, status]) => status !== 'started' || left-- > 0).slice(0, mostRecorded)
@@ -103,12 +103,12 @@ function compareNumbers(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1)
 }
 
-/** Numbers that need no transfer, and how long they are remembered, ms. */
+/** How many numbers without a transfer are remembered, and for how long, ms. */
 const [mostKnown, knownMs] = [10_000, 600_000] as const
-/** Most messages that are verified at once. Others become gaps, which the audits fill. */
+/** At most this many messages are verified concurrently. Others become gaps, which the audits fill. */
 const mostAtOnce = 64
 
-/** Records signed messages without a transfer. Verifies each number once: that is costly, and repeating is easy. */
+/** Records signed messages without a transfer. Verifies each number once, since verifying costs more than repeating. */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,

@@ -14,7 +14,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   let openedAt: number | undefined
   let since = Infinity
   return {
-    /** Messages have the times of their chain, whose clock may be ahead of this process's. */
+    /** Call this when the subscription opens. Messages have the times of their chain, whose clock may be ahead. */
     begin(): void {
       openedAt = now()
       since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
@@ -40,7 +40,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Once per subscription, clears older missed messages: they do not make a restarted spy silent. */
+/** Once per subscription, clears older missed messages, since they do not show that a restarted spy is silent. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

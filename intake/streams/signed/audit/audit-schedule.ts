@@ -23,7 +23,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let missing = 0
   let [next, completed] = [-1n, -1]
 
-  /** Whether Temporal was wiped or restored: later records are lost, and transfers may be, too. */
+  /** Whether Temporal was wiped or restored, so that later records are lost, and perhaps transfers, too. */
   function hasGoneBack(known: StreamView): boolean {
     const isBack = BigInt(known.next) < next || known.counts.completed < completed
     next = BigInt(known.next)
@@ -31,7 +31,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     return isBack
   }
 
-  /** Gaps come before the audit, because they need no node of the source. */
+  /** Gaps are filled before the audit, because filling them needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
@@ -46,13 +46,13 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     isAuditOwed = true
     auditAt = now + Math.min(auditMs, afterFailureMs)
     const endProof = tail.take()
-    // Records received numbers first: they are not gaps.
+    // Records received numbers first, so that they do not count as gaps.
     await recorder.flush()
     const { nextAt, restarted, closed, undone } = await auditor.audit()
     endProof()
     isAuditOwed = false
     fillAt = nextAt ?? Infinity
-    // Random: several processes audit the same stream.
+    // The time is random, because several processes audit the same stream.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
     if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
@@ -83,10 +83,10 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   }
 }
 
-/** The first head after the subscription may have been requested before it. The second one was not. */
+/** The first head after the subscription may have been requested before it. The second head was not. */
 const headsToSee = 2
 
-/** Guardians sign blocks that exist. Once the subscription's first head is final, the count covers all before it. */
+/** Guardians sign existing blocks. So once a subscription's first head is final, the count has all earlier messages. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
@@ -94,12 +94,12 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   })
   const isDue = () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head
   return {
-    /** Call it when the subscription opens: messages of new blocks will be received. */
+    /** Call this when the subscription opens, from when on messages of new blocks are received. */
     begin(): void {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call it before the count is read, and its result once the count is recorded. Each subscription needs a proof. */
+    /** Call this before the count is read, and the result once it is recorded. Each subscription needs a proof. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

@@ -14,7 +14,7 @@ export interface SignedAudit extends GapReport {
   readonly upTo?: string
   /** A final block that the count covers. */
   readonly height?: number
-  /** Open numbers with lost transfers, started again. */
+  /** How many open numbers had lost transfers, which are started again. */
   readonly restarted: number
   readonly closed: number
   readonly undone: number
@@ -22,7 +22,7 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** Added to `graceMs` so that a suspect is certainly lost by then, ms. */
+/** Added to `graceMs`, ms, so that a number suspected to be lost is certainly lost at the next audit. */
 const marginMs = 500
 
 /** `auditMs` decides how often an absent number is asked for. `begins` is as in `createSourceCount`. */
@@ -60,7 +60,7 @@ export function createSignedAuditor(
       async () => void (missing = await lost.find(state)),
       async () => {
         const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
-        // As many as can be open, so that none waits behind others that no server has.
+        // As many as can be open, so that no number waits behind others that no server has.
         Object.assign(audit, await restartLost(deps, [...numbers].slice(0, limits.open)))
       },
       async () => void (audit.undone = await reopenUndone(deps, state)),
@@ -68,16 +68,16 @@ export function createSignedAuditor(
   }
 
   return {
-    /** Call it with a message that this process has verified. Its run need not be read then. */
+    /** Call this with a message that this process has verified, so that its run need not be read. */
     know: proved.know,
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps,
     hurry: gaps.hurry,
-    /** Time until the next audit if open numbers are suspected to be lost, ms. Undefined: none is. */
+    /** Time until the next audit if open numbers are suspected to be lost, ms. Undefined: no number is. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    /** Compares the stream with its source, servers and transfers. Throws the first failure, and keeps all records. */
+    /** Compares the stream with source, servers and transfers. Records findings, then throws the first failure. */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(

@@ -14,7 +14,7 @@ import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
-  /** A number without a running transfer is lost after this time, ms. 0 for a single audit. Default `graceMs`. */
+  /** A number without a running transfer counts as lost after this time, ms. 0 in a single audit. Default `graceMs`. */
   readonly lostAfterMs?: number
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
@@ -32,16 +32,16 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     get suspects(): boolean {
       return [...missedSince.values()].some((at) => at > Date.now() - suspectMs)
     },
-    /** Open numbers that had no running transfer for a while. Submit their messages again. */
+    /** Open numbers that have had no running transfer for `lostAfterMs`. Their messages must be submitted again. */
     async find(state: StreamState): Promise<readonly string[]> {
       const now = Date.now()
       const opened = new Set(state.open.map(({ number }) => number))
       const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
-      // A stranger's run may have the same number.
+      // A stranger's run may claim the same number.
       const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
       const running = new Set(own.map(({ number }) => number))
       const numbers = [...running].map(BigInt)
-      // Any number of them may be outside the window, so take as many as one audit fetches.
+      // Any number of open numbers may be outside the window, so this takes only as many as one audit fetches.
       const outside = intervalsOutside(state).flatMap((some) => takeNumbers(subtractNumbers(some, numbers), 0n, limits.open).map(String))
       const missed = [...[...opened].filter((number) => !running.has(number)), ...outside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
@@ -50,7 +50,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/** Fetches and submits the messages again. Returns the counts of restarted and ended transfers. */
+/** Fetches the numbers' messages and submits them again. Returns the counts of restarted and ended transfers. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[]) {
   const { source, client, streamClient, logger } = deps
   const fetched = await fetchMessages(deps, numbers)
@@ -68,7 +68,7 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/** Records resolved numbers as undone if their transfers run again and the target lacks them. Returns the count. */
+/** Records resolved numbers as `undone` if their transfers run again and the target lacks them. Returns the count. */
 export async function reopenUndone({ source, client, streamClient, proved }: LostTransfersDeps, state: StreamState): Promise<number> {
   const running = await runningTransfers(client, source)
   const again = await proved.messages(running.filter(({ number }) => isResolved(state, number)))

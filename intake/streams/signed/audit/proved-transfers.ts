@@ -18,21 +18,21 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/** own: guardians signed it, with this emitter and number. unproved: unknown guardian set. unread: no answer yet. */
+/** own: guardians signed its message, with this emitter and number. unproved: unknown set. unread: no answer yet. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 type Message = Omit<Transfer, 'message'>
 
 const mostKept = 20_000
-/** Most inputs read per call, and per number: strangers' runs must not keep other numbers' runs unread. */
+/** At most this many inputs are read per call, and `mostOfNumber` per number, so strangers' runs cannot hide others. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** Wait before an unproved run is read again, ms: it must not delay the others every time. */
+/** Wait before an unproved run is read again, ms, so that it does not delay the other runs every time. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
-/** Finds runs of messages that guardians signed: strangers in Temporal can start runs with any id and attributes. */
+/** Finds runs whose messages guardians signed, as strangers in Temporal can start runs with any id and attributes. */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
   const messages = boundedMap<string, Message>(mostKept)
@@ -69,15 +69,15 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 
   return {
-    /** This process has verified the message. */
+    /** Call this with a message that this process has verified. */
     know: (id: string, { message: _, ...transfer }: Transfer) => void messages.set(id, transfer),
-    /** Never throws because of a run. */
+    /** A run that cannot be read or proved is left out; it does not make this throw. */
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Message[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /** Ended runs must be proved, and only the target decides on `delivered`. Throws its errors other than outages. */
+    /** Ended runs must be proved, and only the target decides on `delivered`. Throws target errors except outages. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -100,12 +100,12 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
     if (!isOwn(deps, listed, message)) return { proof: 'foreign' }
     const verdict = await ofChain(bridge.endpoints, { chain: message.targetChain }).verify(bytes)
     if (verdict.kind === 'wait') return { proof: 'unproved' }
-    // A signature by guardians who were replaced since is still a signature.
+    // A signature by guardians who have been replaced since is still proof.
     return verdict.kind === 'valid' || verdict.awaitNewSignatures ? { proof: 'own', message } : { proof: 'foreign' }
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A run with any other failure counts as a stranger's. If that is wrong, its message is just fetched once more.
+    // A run with any other failure counts as a stranger's. If that is wrong, its message is only fetched once more.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

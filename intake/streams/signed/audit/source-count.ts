@@ -16,14 +16,14 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
     get upTo(): string | undefined {
       return upTo
     },
-    /** Reports the count, and messages that servers have above it, to the stream. Throws read errors. */
+    /** Reports the count or, without a node, messages above the highest number, to the stream. Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
-        // The view may be older than the stream: another process may have begun it.
+        // The view may be outdated, since another process may have begun the stream.
         const state = await streamClient.state()
         return probe(state ? undefined : await begins())
       }
-      // Read before the count, so that the count is of this block or of a later one.
+      // Read before the count, so that the count is of this block or of a later block.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (upTo === undefined || height === undefined) return {}
@@ -42,13 +42,13 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Distances of probes above the highest known number: the Governor may hold the next ones back. */
+/** How far above the highest known number to probe, since the Governor may hold the next numbers back. */
 const distances = [0n, 1n, 10n]
-/** Most rounds of three requests. Numbers farther away show with the next received message, or with the next audit. */
+/** A probe has at most this many rounds of three requests. Numbers above show with the next message or audit. */
 const mostRounds = 20
 const above = 2n ** 64n
 
-/** Asks the servers for numbers above the highest known one. A missed last message leaves no gap. */
+/** Asks the servers for numbers above the highest known one, since a missed last message leaves no gap. */
 export function createTailProbe({ source, bridge, submitter, lookup, streamClient, logger, isMissed }: SourceCountDeps) {
   return async function probe(from: string | undefined): Promise<NumberCounts> {
     const counts = { ...noNumbers }
@@ -56,7 +56,7 @@ export function createTailProbe({ source, bridge, submitter, lookup, streamClien
       const { next = from, room = distances.length, paused } = streamClient.view ?? {}
       if (next === undefined || paused) break
       const numbers = distances.map((distance) => BigInt(next) + distance).filter((number) => number < above)
-      // A transfer starts before it is recorded, so fetch only as many as there is room for.
+      // A transfer starts before it is recorded, so fetch only as many messages as the stream has room for.
       const outcomes = await fetchMessages({ source, bridge, submitter, lookup }, numbers.slice(0, room).map(String))
       const found = foundIn(outcomes)
       if (found.length === 0) break

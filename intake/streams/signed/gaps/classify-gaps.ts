@@ -10,7 +10,7 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/** ignored: the source's logs show no transfer, or one to an unserved chain. */
+/** `ignored`: numbers for which the source's logs show no transfer, or one to an unserved chain. */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -18,8 +18,9 @@ export interface ClassifiedGaps {
 }
 
 /**
- * Why no server has these numbers. not-final: above the source's finalized state. held: by a guardian's Governor.
- * unobserved: final, and on no server. `upTo`: highest finalized number, if read lately. Throws read errors.
+ * Finds out why no server has these numbers. `not-final`: above the source's finalized state. `held`: a guardian's
+ * Governor holds the message. `unobserved`: final, and on no server. `upTo`: highest finalized number, if read lately.
+ * Throws read errors.
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
@@ -57,7 +58,7 @@ export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: re
 }
 
 const mostDelayed = 10_000
-/** Shortest time between two calls of `onNew`, ms: many messages come at once. */
+/** Minimum time between two calls of `onNew`, ms, because many messages come together. */
 const newEveryMs = 5_000
 
 /** Messages of the spy that could not be submitted yet, by number. Calls `onNew` for a new message or reason. */

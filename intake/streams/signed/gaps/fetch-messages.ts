@@ -7,9 +7,9 @@ import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
- * absent: no server has a valid copy; `code`: why the last one was refused. unknown: ask again; `blocked`: why the
- * message cannot be started. ignored: signed, but not delivered by Portage. `publishedAt`: ms since the epoch, from a
- * copy with verified signatures.
+ * `absent`: no server has a valid copy; `code`: why the last copy was refused. `unknown`: ask again; `blocked`: why the
+ * found message cannot be started as a transfer. `ignored`: signed, but not delivered by Portage. `publishedAt`: ms
+ * since the epoch, from a copy with verified signatures.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -42,9 +42,9 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Fetches and submits messages. A delivered message needs no signature check: the target knows its digest. After a
- * refused copy, each of the next servers is asked once. A target's outage makes only its own numbers `unknown`. Throws
- * errors that are not outages.
+ * Fetches and submits messages. A delivered message needs no signature check, because the target has its digest. After
+ * a refused copy, each of the next servers is asked once. An outage of a target makes only numbers of transfers to it
+ * `unknown`. Throws errors that are not outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
@@ -124,7 +124,7 @@ export function blockedBy({ code, facts }: RelayerError, target: ChainName): Blo
   return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
 }
 
-/** The outcome of a found message that failed retriably. */
+/** The outcome of a found message that failed with a retriable error. */
 function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedBy(error, target) }
 }
@@ -134,7 +134,7 @@ export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bri
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/** Whether the target (by most nodes) has not registered a source without a node: then nobody can deliver from it. */
+/** Whether the target (by most nodes) has not registered a source without a node, so that nobody can deliver. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
@@ -156,7 +156,7 @@ async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: 
   return verdict()
 }
 
-/** Numbers that are delivered for good, and numbers of unreadable targets. Throws errors that are not outages. */
+/** `done`: numbers that are delivered for good. `unread`: numbers of targets in an outage. Throws other errors. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Omit<Transfer, 'message'>[],
@@ -179,7 +179,7 @@ export async function deliveredByTarget(
   return { done, unread }
 }
 
-/** Numbers without a transfer, and those that their targets show as delivered. Throws errors of `deliveredByTarget`. */
+/** Numbers without a transfer, and numbers that targets show as delivered. Throws errors of `deliveredByTarget`. */
 export async function needingNoTransfer(source: Pick<SignedSource, 'delivered'>, published: readonly Published[]) {
   const ignored = published.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
   const transfers = published.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))

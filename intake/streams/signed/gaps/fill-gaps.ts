@@ -7,7 +7,7 @@ import { createFetchRecorder, createRetrySchedule } from './record-fetched.ts'
 import { createUnderWay, type UnderWayDeps } from './under-way.ts'
 import { createManyMissing } from '../look-back.ts'
 
-/** absent: no server that could be asked has the message. */
+/** `absent`: how many numbers have a message that no server that could be asked has. */
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
   /** When the next round is due, ms since the epoch. Absent: not before another number is missing. */
@@ -16,18 +16,18 @@ export interface GapReport extends Readonly<NumberCounts> {
 
 export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
-/** Numbers recorded together: a crash repeats at most one batch. */
+/** How many numbers are recorded together. A crash repeats at most one such batch. */
 const atOnce = 50
-/** Most numbers of one round. The next round continues above them. */
+/** A round looks up at most this many numbers. The next round continues above them. */
 const mostPerRound = 2_000
-/** Most numbers at each end of a gap. A broken source may skip far ahead, and must not keep servers busy for ever. */
+/** At most this many numbers at each end of a gap, so that a source that skips far ahead does not keep servers busy. */
 const mostOfEnd = 5_000n
 /** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
 export const settleMs = 2_000
-/** A received number is left to the recorder, and checked again after this time, ms, in case it is dropped. */
+/** A received number is left to the recorder, and checked again after this time, ms, in case that drops it. */
 const receivedMs = 10_000
 
-/** Fills gaps from running transfers, then from recent blocks if many are missing, then from the network's servers. */
+/** Fills gaps from recent blocks if many are missing, then from running transfers, then from the network's servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
@@ -35,15 +35,15 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   const manyMissing = createManyMissing(deps)
   const underWay = createUnderWay(deps)
   let above = -1n
-  /** When to check the received numbers that were left out. */
+  /** When to check the received numbers that are left to the recorder. */
   let receivedAgainAt = Infinity
 
-  /** A new gap may close by itself. A time far from this process's clock is not new. */
+  /** A new gap may close by itself. A gap with a time far from this process's clock is not new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState): Generator<string> {
     const opened = new Set(open.map(({ number }) => number))
-    // Adjacent gaps are one stretch, whatever their states: only the numbers at its ends are looked up.
+    // Adjacent gaps are one stretch, whatever their states. Only numbers at the ends of a stretch are looked up.
     const stretches = gaps.filter(({ at }) => !isFresh(at)).reduce<IntervalSet>((all, { from, to }) => addInterval(all, from, to), [])
     for (const [from, to] of stretches) {
       for (const number of endsOf(BigInt(from), BigInt(to), above)) {
@@ -61,9 +61,9 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call it after the spy was disconnected: it may have sent missing messages. */
+    /** Call this after the spy was disconnected, since it may have sent the missing messages meanwhile. */
     hurry: schedule.hurry,
-    /** Records batch by batch, so an error loses no batch. `upTo`: highest finalized number, as last read. */
+    /** Records batch by batch, so an error loses no earlier batch. `upTo`: highest finalized number, as last read. */
     async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }

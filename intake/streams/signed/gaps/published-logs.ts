@@ -8,11 +8,11 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /** Most reads of one call. With a first block in the config, the next call continues below. */
+  /** One call reads at most this many ranges. If the config has a first block, the next call continues below. */
   readonly reads?: number
 }
 
-/** Ranges below the head that are read if the config has no first block. */
+/** How many ranges below the head are read if the config has no first block. */
 const ranges = 5
 /** Limits of the cache, about 5 MB. */
 const mostHeights = 50_000
@@ -70,7 +70,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
-      // Reads concurrently, because a single node is asked twice, a block apart.
+      // Reads concurrently, because for each read a single node is asked twice, a block apart.
       const read = (await Promise.all([...places].map((height) => agreedAt(options, height, wanted)))).flat()
       const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
       for (const one of read) {
@@ -83,7 +83,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 }
 
-/** Asks more than half of the nodes: a number without a transfer is given up for good. Empty if they disagree. */
+/** Asks more than half of the nodes, since a number without a transfer is ignored for good. Empty if nodes disagree. */
 async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
