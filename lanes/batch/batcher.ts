@@ -56,7 +56,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /** Resolves with `late` at the time limit or an abort, unless in a flush. Rejects with errors of `check` or `flush`. */
+  /** Resolves with `late` at the limit of the wait, unless in a flush. Rejects with errors of `check` or `flush`. */
   async enqueue(candidate: C, options: WaitLimit & { late: T }): Promise<T> {
     if (options.signal?.aborted) return options.late
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)

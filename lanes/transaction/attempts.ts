@@ -121,7 +121,7 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Skips refused attempts, since later no-ops must be signed. Throws a refusal only if none is signed, other errors. */
+  /** Skips refused attempts: later no-ops must be signed. Throws a refusal only if none is signed, and other errors. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
@@ -137,8 +137,8 @@ export class Attempts {
   }
 
   /**
-   * The next attempt, and the signer's refusal of it. Outbids also the attempts that are refused for now, unless that is
-   * above a limit. Throws read errors.
+   * The next attempt, and the signer's refusal of it. Outbids also the attempts that are refused for now, unless that
+   * exceeds a limit. Throws read errors.
    */
   async propose(
     reason: RaiseReason,

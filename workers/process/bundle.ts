@@ -14,14 +14,14 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** The bundled workflows. Bundling takes 2 s of CPU, so it is shared. `traced` adds workflows/trace-headers.ts. */
+/** The bundled workflows. Bundling takes 2 s of CPU, so callers share it. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
   return bundle
 }
 
-/** The same code, but it puts the texts of failures where the codec encrypts them. */
+/** The bundle with code that puts the texts of failures where the codec encrypts them. */
 export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
   const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
   if (before === undefined || after === undefined || more.length > 0)
@@ -51,7 +51,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** In node_modules: users who may write there may change the code anyway. Throws if that folder is missing. */
+/** In node_modules, since users who may write there can change the code anyway. Throws if that folder is missing. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -71,21 +71,21 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs between the workflow code of a task and its report: a crash there is in the middle of a task. */
+/** A sink runs between a task's workflow code and the task's report, so a crash there is in the middle of a task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }
 
-/** Most bundles in the cache. Several checkouts may share one `node_modules`. */
+/** How many bundles the cache holds at most. Several checkouts may share one `node_modules`. */
 const mostFiles = 8
 
 interface BundleCache {
-  /** Its files are executed: only users who may change the code may write here. */
+  /** Files of this directory are executed, so only users who may change the code may write here. */
   readonly directory: string
   readonly key: string
 }
 
-/** The cached code, or that of `make`. A corrupted file counts as missing. Throws what `make` throws. */
+/** The cached code, or the code that `make` returns. A corrupted file counts as missing. Throws what `make` throws. */
 export async function cachedCode({ directory, key }: BundleCache, make: () => Promise<string>): Promise<string> {
   const file = join(directory, `${key}.js`)
   const found = await readKeptCode(file)
@@ -116,7 +116,7 @@ export async function keyOf(files: readonly string[], facts: readonly string[]):
 
 async function store(directory: string, file: string, code: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  // Processes that start together write the same bytes: the last rename wins.
+  // Processes that start together write the same bytes, so the last rename may win.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, keptCode(code))
   await rename(draft, file)

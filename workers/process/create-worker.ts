@@ -6,7 +6,7 @@ import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 
-/** Limits and timeouts of Workers. Pollers are fixed: autoscaling pollers lost tasks for 10 s on a busy dev server. */
+/** Limits and timeouts of Workers. The number of pollers is fixed: autoscaling lost tasks for 10 s on a busy server. */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
@@ -17,7 +17,7 @@ export const defaultTuning = {
   /** How long a workflow task waits for the process that has the workflow in memory, ms. */
   stickyMs: 10_000,
   graceMs: 5_000,
-  /** After this time unfinished activities are left to another process, ms. */
+  /** Time after which unfinished activities are left to another process, ms. */
   forceMs: 20_000,
 }
 
@@ -46,7 +46,7 @@ export interface Hosting {
   readonly deployment?: Deployment | undefined
 }
 
-/** The only place that creates a Worker. @param versioning of its workflows, if Workers have versions */
+/** The only place that creates a Worker. @param versioning of the Worker's workflows, if Workers have versions */
 export async function createWorker(
   { temporal, tuning, tracing, deployment }: Hosting,
   versioning: 'PINNED' | 'AUTO_UPGRADE',
@@ -64,7 +64,7 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Only with keys: without them every payload that claims to be encrypted would fail a task.
+    // Only with keys, since without keys every payload that claims to be encrypted would fail a task.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
   // Set here, because the SDK's option names a file to load, which a compiled process does not have.

@@ -18,7 +18,7 @@ export function deploymentOf({ worker }: Pick<Config, 'worker'>): Deployment | u
   return deployment && { deploymentName: deployment.name, buildId: deployment.buildId, endWhenDrained: deployment.endWhenDrained }
 }
 
-/** PINNED: a workflow keeps its first version (transfers). AUTO_UPGRADE: tasks use the current one (lanes, streams). */
+/** PINNED: a workflow keeps its first version (transfers). AUTO_UPGRADE: it uses the current one (lanes, streams). */
 export function versionOptions(
   deployment: DeploymentVersion | undefined,
   defaultVersioningBehavior: 'PINNED' | 'AUTO_UPGRADE',
@@ -33,7 +33,7 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /** Called once, when the version becomes drained. One drained at the start may be promoted again. */
+  /** Called once, when the version becomes drained. A version that is drained at the start may be promoted again. */
   readonly onDrained: () => void
   readonly everyMs?: number
 }

@@ -8,7 +8,7 @@ import type { WorkerTuning } from './create-worker.ts'
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** Time to end in addition to that of the Workers (`worker.shutdownForceSeconds`), ms. */
+/** Time to end that a process has in addition to its Workers' time (`worker.shutdownForceSeconds`), ms. */
 const marginMs = 30_000
 
 export interface UnpolledQueue {
@@ -17,13 +17,13 @@ export interface UnpolledQueue {
   readonly forMs: number
 }
 
-/** Finds unpolled queues by the metrics of the SDK's core: a Worker may stop polling without an error. `clock`: ms. */
+/** Finds unpolled queues by the metrics of the SDK's core, since a Worker may stop polling without an error. */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // The process was suspended or starved: unchanged counts prove nothing.
+    // The process was suspended or starved, so unchanged counts prove nothing.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))

@@ -29,7 +29,7 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** Starts one role or all. Nothing, if stopped while it waits. Throws RelayerError: config, key, ADMIN_LISTEN. */
+/** Starts one role or all, or nothing if stopped while it waits. Throws RelayerError: config, key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   const metrics = createMetrics()
@@ -65,7 +65,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   } catch (error) {
     // Running parts would keep the process alive.
     await stopWork(work)
-    // Fails if some Workers never ran: then the connection ends with the process.
+    // Fails if some Workers never ran. The connection then ends with the process.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error
@@ -133,7 +133,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Sends traces over OTLP if an endpoint is named. Else undefined, also with OTEL_SDK_DISABLED: loads no library. */
+/** Sends traces over OTLP if an endpoint is named. Otherwise, or with OTEL_SDK_DISABLED, undefined and no library. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },
@@ -142,7 +142,7 @@ export async function startTracing(
   const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
   if (isOff || (!named && otlpEndpoint === undefined)) return undefined
   const { createTracing } = await import('../telemetry/otlp.ts')
-  // The exporter reads the variables itself.
+  // The exporter itself reads the environment variables.
   const tracing = createTracing({ endpoint: named ? undefined : otlpEndpoint, ratio: traceRatio, role, logger })
   useTracing(tracing)
   logger.info('traces are sent over OTLP', { by: named ? 'the environment' : 'telemetry.otlpEndpoint', ratio: traceRatio })

@@ -93,7 +93,7 @@ export interface RetryOptions {
   readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }
 
-/** Tries until `attempt` succeeds: parts of a fleet start in any sequence. Throws Stopped, and permanent errors. */
+/** Tries until `attempt` succeeds, since a fleet's parts start in any order. Throws Stopped, and permanent errors. */
 export async function retryUntilAvailable<Value>(
   dependency: string,
   attempt: () => Promise<Value>,

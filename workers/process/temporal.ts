@@ -20,26 +20,26 @@ export interface Temporal {
   readonly namespace: string
   readonly codec: EncryptionCodec
   readonly credentials: TemporalCredentials
-  /** Connects anew. Returns the old connection, still open. Throws TEMPORAL_UNAVAILABLE. */
+  /** Connects anew. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 
-/** Checks write access to the namespace. Throws like `probeTemporal`, and ENCRYPTION_KEY. */
+/** Checks write access to the namespace. Throws what `probeTemporal` throws, and ENCRYPTION_KEY. */
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
   options: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
   const { stopping, failover, tracing } = options
-  // Probed first: the native connection has less precise errors and cannot be stopped while it connects.
+  // Probes first, since the native connection has less precise errors and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
-  // Installed after the probe: without a connection the runtime would keep the process alive.
+  // Installed after the probe, since without a connection the runtime would keep the process alive.
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
-  // The caller has given up.
+  // The caller no longer waits.
   if (stopping?.aborted) await connection.close()
   const { namespace, streamNames } = target
   return {
@@ -86,7 +86,7 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
 
 /** A proxy of the current connection, because a client is made only once. */
 function following(current: () => NativeConnection): NativeConnection {
-  // The target is an empty object: a proxy may not change the read-only values of its target.
+  // The target is an empty object, because a proxy may not change read-only values of its target.
   return new Proxy(Object.create(NativeConnection.prototype) as NativeConnection, {
     has: (_, name) => Reflect.has(current(), name),
     get(_, name) {
@@ -98,7 +98,7 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** The logger of the latest connection. The SDK keeps its first logger, even for a runtime that it creates anew. */
+/** The latest connection's logger. The SDK stays with its first logger, even for a runtime that it creates anew. */
 let sdkLogger: Logger
 /** Sends the SDK's log lines to this logger and turns on its metrics. Called before any connection or replay. */
 export async function installRuntime(logger: Logger): Promise<void> {
@@ -112,9 +112,9 @@ export async function installRuntime(logger: Logger): Promise<void> {
         if (line.level === 'debug' || line.level === 'info') sdkLogger[line.level](entry.message, line.fields)
         else sdkLogger[line.level](entry.message, line.fields)
       }),
-      // Otherwise the SDK's native part writes to the console, not as JSON.
+      // Otherwise the SDK's native part writes lines that are not JSON to the console.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
-      // The process handles signals itself, so that its roles stop in sequence.
+      // The process handles signals itself, so that its roles stop one after another.
       shutdownSignals: [],
     }),
   )
@@ -123,13 +123,13 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Queues of lanes have only activities, the queue `ledger` only workflows. The SDK warns of both. */
+/** Queues of lanes have only activities, the queue `ledger` only workflows. The SDK warns of each. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
-/** Target of the lines about every retry while Temporal is away. temporal/client/settings logs the outage once. */
+/** `target` of the SDK's lines about retries while Temporal is away. temporal/client/settings logs the outage once. */
 const retries = 'temporalio_client::retry'
 
-/** Fields that the SDK adds to each line of a workflow. The transfer's id is the workflow's. */
+/** Fields that the SDK adds to each line of a workflow. A transfer's id is its workflow's id. */
 const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
 
 type SdkLine =
@@ -137,7 +137,7 @@ type SdkLine =
   | { readonly level: 'info'; readonly fields: Record<string, unknown> }
   | { readonly level: 'warn' | 'error'; readonly fields: WarningFields }
 
-/** Failed activities of Portage are logged at the level of their code: the SDK warns of every one. */
+/** Logs failed activities of Portage at the level of their error code, whereas the SDK warns of each. */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
   // The token is long and useless.
   const { taskToken: _, ...given } = meta as Record<string, unknown>

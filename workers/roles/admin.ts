@@ -52,7 +52,7 @@ export async function openAdmin(
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
     waitsFor(dependency: string, { code }: RelayerError): void {
-      // Requests need no token here, so they get only the code and its meaning. Details are in the log.
+      // Requests need no token here, so they get only the error's code and meaning. Details are in the log.
       const { message } = new RelayerError(code)
       const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
       checks = async () => names.map((name) => missing(name, message))

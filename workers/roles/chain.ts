@@ -17,10 +17,10 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** These workflows fail if they do not replay, and start again from the chains' state. Others are reset instead. */
+/** If these workflows do not replay, they fail and start again from the chains' state. Other types are reset. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Concurrent steps of this queue besides local broadcasts, so that no burst of these delays a withdrawal. */
+/** Concurrent steps besides local broadcasts. These have slots of their own, so their bursts delay no withdrawal. */
 const keylessSlots = 50
 
 export async function createChainWorker(
@@ -73,7 +73,7 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // As many as a lane has: local steps come by the queue if the server does not start them eagerly.
+    // As many as a lane has, since local steps come by the queue if the server does not start them eagerly.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
@@ -117,7 +117,7 @@ const againMs = 15_000
 /** Keeps the schedule of a chain's audits as configured. An operator's pause stays. */
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
-  // Counters begin at 0: an alert on growth does not see a first value of 1.
+  // Counters begin at 0, because an alert on growth does not see a first value of 1.
   for (const counter of [undone, reopened, audits]) counter.inc({ chain }, 0)
   let isSet = false
   let isLogged = false

@@ -32,7 +32,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** One per bridge and process: its limits apply to each server as a whole. */
+  /** One per bridge and process, because the limits of a lookup apply to each server as a whole. */
   readonly vaaLookup: (bridge: string) => VaaLookup
 }
 
@@ -66,12 +66,12 @@ const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute 
 /** Longest reason of a change of the settings, characters (domain/settings/request.ts). */
 const longestReason = 500
 
-/** Halts routes in the name of `portage`. Transfers that find the same contradiction at once share an order. */
+/** Halts routes in the name of `portage`. Transfers that find one contradiction together share an order. */
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
   const { portage_bridge_mismatch_total: mismatches } = metrics
   const routeOf = ({ bridge, sourceChain, targetChain }: Pick<Mismatch, 'bridge' | 'sourceChain' | 'targetChain'>) =>
     [bridge, sourceChain, targetChain].join(':')
-  // Counters begin at 0: an alert on growth does not see a first value of 1.
+  // Counters begin at 0, because an alert on growth does not see a first value of 1.
   const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
   for (const source of sources.filter((one) => one.kind === 'scanned'))
     for (const code of haltingCodes) mismatches.inc({ route: routeOf(source), code }, 0)

@@ -36,7 +36,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // No valid VAA: the submitter has refused it too.
+      // It is no valid VAA, so the submitter has refused it too.
     }
   }
   const listener: SpyListener = {
@@ -109,10 +109,10 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
   return `${emitterChain}/${emitter}`
 }
 
-/** Audits a stream like the intake does. Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
+/** Audits a stream as the intake does. Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
-  // Only the chains of the route: an outage of another chain does not matter.
+  // Connects only the chains of the route, so that an outage of another chain does not matter.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
     const now = await readSettings(client)
@@ -123,7 +123,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** The same with the chains of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
+/** `auditNow` with the chains of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
@@ -137,7 +137,7 @@ function auditSigned(context: ProcessContext, source: SignedSource, limits: Audi
   const streamClient = new StreamClient({ client, config: source.config, logger })
   return auditWithin(streamClient, source.config.stream, limits, async () => {
     if (!options || !(await streamClient.state())) throw unknown(source.config.stream)
-    // One round: new gaps are fetched at once, and the server is asked whether transfers run.
+    // Audits once: new gaps are fetched immediately, and the server is asked whether transfers run.
     const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
     const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)

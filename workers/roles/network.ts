@@ -23,7 +23,7 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called with each unreachable chain if another is connected. Absent: it throws. `closing`: aborted on close. */
+  /** Called for each unreachable chain if another is connected. Absent: all must be. `closing` is aborted on close. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
 }
@@ -58,7 +58,7 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
   }
 }
 
-/** A key proves native deliveries by the tables of their sources. Throws CONFIG_INVALID if a source is away. */
+/** Native deliveries are proved by their sources' tables. Throws CONFIG_INVALID if a source is not connected. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return

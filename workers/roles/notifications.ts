@@ -51,7 +51,7 @@ export async function createNotificationWork(
   return { worker, services: [{ stop }] }
 }
 
-/** Reports an unusable secret at the start, not with the first event. */
+/** Reports an unusable secret at the start instead of at the first event. */
 function checkSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['logger']): void {
   for (const { name, secrets } of receivers.values()) {
     for (const [index, secret] of secrets.entries()) {

@@ -20,7 +20,7 @@ export interface StartupServer {
 /** The REST API of the roles `all` and `api`. The caller passes it in: workers do not import `api`. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
-  /** @param context.feedsStreams this process sets the metrics of the streams itself */
+  /** @param context.feedsStreams true if this process runs the intake, which sets the metrics of the streams */
   start(
     context: ProcessContext & {
       readonly feedsStreams: boolean

@@ -23,7 +23,7 @@ interface SettingsKeeperOptions {
   readonly namespace: string
   readonly watch: SettingsWatch
   readonly logger: Logger
-  /** Also repair the settings of a Temporal that was restored from a copy. True for the role `ledger`. */
+  /** Also repair the settings of a Temporal that was restored from a backup. True for the role `ledger`. */
   readonly merges: boolean
 }
 
@@ -32,7 +32,7 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin anew, remove the file first. If the
+ * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin anew, remove its file first. If the
  * checkpoint is newer than the settings, the role `ledger` repeats only its halts, denials and revocations.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
@@ -79,7 +79,7 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
 
   if (kept && watch.current().version === 0) {
-    // Before any work: no process may act as if nothing were halted.
+    // Restored before any work, since no process may act as if nothing were halted.
     if ((await restore(options, kept)) || watch.isRead()) watch.learn(kept.settings)
   }
   const end = watch.subscribe((settings) => {
@@ -124,7 +124,7 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE: there may be one, with halts. */
+/** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if a checkpoint with halts may exist. */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

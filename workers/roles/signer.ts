@@ -16,7 +16,7 @@ interface PolicyParts {
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
-  /** Keeps spending when the process ends. Absent: spending is lost. */
+  /** Holds the spending beyond the process's end. Absent: the spending is lost at the end. */
   readonly spendingFolder?: string
 }
 
@@ -72,7 +72,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** Opens a lane's key. If its service is offline, each signature tries again. Throws SIGNER_UNAVAILABLE (permanent). */
+/** Opens a lane's key. If its service is offline, each signature tries anew. Throws SIGNER_UNAVAILABLE (permanent). */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

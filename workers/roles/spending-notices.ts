@@ -9,14 +9,14 @@ import { raiseNotification } from '../../temporal/client/settings/notifiers.ts'
 import type { ProcessParts } from './context.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Share of a limit, as in the alert `PortageSpendingHigh`. */
+/** A key is near a limit above this share of the limit, as in the alert `PortageSpendingHigh`. */
 const nearPercent = 80n
 const everyMs = 15_000
 const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 * 3_600_000 }
 
 type Spender = Pick<LaneAgent, 'lane' | 'spending'>
 
-/** Notifies when a key is near a spending limit, once per limit and window: every process gives the same id. */
+/** Notifies when a key is near a spending limit, once per limit and hour or day: processes share the id. */
 export function spendingNotices(
   { config, client, logger }: Pick<ProcessParts, 'config' | 'client' | 'logger'>,
   agents: readonly Spender[],

@@ -44,7 +44,7 @@ export interface ProcessTracing extends Tracing {
   close(): Promise<void>
 }
 
-/** Records and sends spans of traces that begin at the intake. Other calls begin no trace. */
+/** Records and sends spans of traces that begin at the intake. No other call begins a trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
   const exporter = new OTLPTraceExporter(
     endpoint === undefined ? {} : { url: new URL('v1/traces', `${endpoint.replace(/\/*$/, '')}/`).href },
@@ -110,7 +110,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Removes secrets from spans, since error texts name URLs. Spans that cannot be sent are lost. */
+/** Removes secrets from spans, since error texts contain URLs. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {

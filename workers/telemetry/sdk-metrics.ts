@@ -7,15 +7,15 @@ import type { MetricsExporterConfig } from '@temporalio/worker'
 
 /** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
-/** Longest answer, bytes. A process with many lanes has a few hundred kilobytes. */
+/** Maximum size of an answer, bytes. A process with many lanes has a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
-/** Another process may take the port between its choice and its use. */
+/** Maximum number of tries, because another process may take a chosen port before it is used. */
 const mostTries = 5
 
 let address: string | undefined
 
-/** Serves the core's metrics at a secret loopback address: the server checks no hosts, and no web page guesses it. */
+/** Serves the core's metrics at a secret loopback address that no web page guesses, since the server checks no hosts. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)
@@ -27,7 +27,7 @@ async function exporter(): Promise<MetricsExporterConfig> {
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
 }
 
-/** Calls `install` with metrics, or without if no port works: a process must start. Throws like `install` alone. */
+/** Calls `install` with metrics, or without if no port works: the process must start. Throws what `install` throws. */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {
     try {
@@ -48,7 +48,7 @@ export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 }
 
-/** Removes the series of unknown types: a stranger could make any number of them. */
+/** Removes the series of unknown types, because a stranger could create any number of types. */
 export function ownSeries(text: string): string {
   const isOwn = (line: string) =>
     [...line.matchAll(/\b(workflow_type|activity_type)="((?:[^"\\]|\\.)*)"/g)].every(([, label = '', value = '']) =>
@@ -58,7 +58,7 @@ export function ownSeries(text: string): string {
   return lines.filter((line) => line.startsWith('#') || isOwn(line)).join('\n')
 }
 
-/** Prometheus text of the SDK's core: `temporal_…`. Empty if it does not answer. Never throws. */
+/** Prometheus text of the SDK's core: `temporal_…`. Empty if the core does not answer. Never throws. */
 export async function readSdkMetrics(): Promise<string> {
   if (address === undefined) return ''
   const answer = await fetchBounded(new URL(`http://${address}/metrics`), {}, { timeoutMs, mostBytes }).catch(() => undefined)
