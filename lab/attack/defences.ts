@@ -18,7 +18,7 @@ export const defences = {
   'cost-limit': {
     file: 'chains/evm/signers/policy.ts',
     edits: [["    ['maxCostPerTransactionWei', costOf(transaction, dataFee)],\n", '']],
-    exposedBy: ['forged-fees', 'overspend'],
+    exposedBy: ['overspend'],
   },
   'hour-limit': {
     file: 'chains/evm/signers/spending-log.ts',

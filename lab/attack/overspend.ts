@@ -4,8 +4,10 @@ import { laneTransactions } from '../checker/spending.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 import { type AttackScene, mostPerDay, mostPerHour, treasury } from './scene.ts'
 
-/** wei per gas: a payment may cost about 0.07 coins, less than a transaction may. */
-const spike = 1_500n * 10n ** 9n
+const gwei = 10n ** 9n
+/** wei per gas. First a payment may cost about 0.3 coins, more than a transaction may; then 0.07, which is less. */
+const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
+const steepForMs = 12_000
 /** Twice what the limits of a key allow at that price. */
 const payments = 25
 /** wei: each payment's amount is its own, so the chain shows how often it was made. */
@@ -18,33 +20,41 @@ const decidedWithinMs = 40_000
  * lane until its key refuses. The judge adds up what the keys signed.
  */
 export async function overspend(scene: AttackScene): Promise<string> {
-  let over = false
-  const dear = keepDear(scene, () => over)
+  const { lanes } = scene.devnet
+  let price: bigint | undefined = steep
+  const dear = keepDear(scene, () => price)
   try {
-    const counts = await Promise.all(scene.devnet.lanes.map((lane) => drainLane(scene, lane.chain as ChainKey, lane.address)))
+    for (const { chain, address } of lanes) await pay(scene, chain as ChainKey, address)
+    await scene.wait(steepForMs)
+    price = spike
+    const counts = await Promise.all(lanes.map(({ chain, address }) => drainLane(scene, chain as ChainKey, address)))
+    if (counts.every((count) => count === 0)) throw new Error('no lane paid anything')
     return `${counts.join(', ')} of ${payments} payments mined`
   } finally {
-    over = true
+    price = undefined
     await dear
   }
 }
 
-async function drainLane({ client, devnet, payments: paid, wait }: AttackScene, chain: ChainKey, address: string): Promise<number> {
-  const { anvil } = devnet.chains[chain]
-  const lane = laneId('evm', anvil.chainId, address)
-  const count = async () => Number(await anvil.rpc<string>('eth_getTransactionCount', [address, 'latest']))
+/** Orders a payment from a lane, as somebody with access to Temporal can. */
+async function pay({ client, devnet, payments: paid }: AttackScene, chain: ChainKey, address: string): Promise<void> {
+  const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
+  const amount = firstAmount + BigInt(paid.length)
+  const intent = { to: treasury, data: '0x', value: String(amount) }
+  const workflowId = `operator-transaction:${lane}:spend-${amount}`
+  paid.push({ chain, amount, id: workflowId })
+  await client.workflow.start('operatorTransaction', {
+    workflowId,
+    taskQueue: ledgerQueue,
+    args: [{ lane, intent, by: 'root', reason: 'x' }],
+  })
+}
+
+async function drainLane(scene: AttackScene, chain: ChainKey, address: string): Promise<number> {
+  const { devnet, wait } = scene
+  const count = async () => Number(await devnet.chains[chain].anvil.rpc<string>('eth_getTransactionCount', [address, 'latest']))
   const before = await count()
-  for (let index = 0; index < payments; index++) {
-    const amount = firstAmount + BigInt(paid.length)
-    const intent = { to: treasury, data: '0x', value: String(amount) }
-    const workflowId = `operator-transaction:${lane}:spend-${index}`
-    paid.push({ chain, amount, id: workflowId })
-    await client.workflow.start('operatorTransaction', {
-      workflowId,
-      taskQueue: ledgerQueue,
-      args: [{ lane, intent, by: 'root', reason: 'x' }],
-    })
-  }
+  for (let index = 0; index < payments; index++) await pay(scene, chain, address)
   for (let waited = 0, mined = -1; waited < decidedWithinMs; waited += 4_000) {
     const now = await count()
     // Nothing was mined for 4 seconds, which is four blocks: the key refuses.
@@ -55,12 +65,11 @@ async function drainLane({ client, devnet, payments: paid, wait }: AttackScene, 
   return (await count()) - before
 }
 
-/** The base fee of an empty block falls by an eighth. */
-async function keepDear({ devnet, wait }: AttackScene, isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
-    await Promise.all(
-      Object.values(devnet.chains).map(({ anvil }) => anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${spike.toString(16)}`])),
-    )
+/** Until the price is undefined: the base fee of an empty block falls by an eighth. */
+async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | undefined): Promise<void> {
+  for (let price = priceNow(); price !== undefined; price = priceNow()) {
+    const params = [`0x${price.toString(16)}`]
+    await Promise.all(Object.values(devnet.chains).map(({ anvil }) => anvil.rpc('anvil_setNextBlockBaseFeePerGas', params)))
     await wait(300)
   }
 }

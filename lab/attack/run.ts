@@ -64,8 +64,9 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.shutOut, ...scene.overheard])
       say(`  ${line}`)
     if (run.kinds.includes(lastKind)) {
-      say(`${lastKind}: ${await overspend(scene)}`)
-      done[lastKind] = 1
+      const result = await overspend(scene).catch((error: Error) => error)
+      say(`${lastKind}: ${result instanceof Error ? `could not be done: ${result.message}` : result}`)
+      if (!(result instanceof Error)) done[lastKind] = 1
     }
     return await judge(scene, { seed: run.seed, kinds: run.kinds, probes, remains, attacked: done, elapsedMs: Date.now() - started })
   } finally {
