@@ -107,8 +107,10 @@ function profileLayer({ profile: configured }: TemporalConfig, env: Record<strin
   const profile = env['TEMPORAL_PROFILE'] ?? configured
   const where = `profile ${profile ?? 'default'} of ${file ?? 'temporal.toml'}`
   return layerOf(
-    load(where, () =>
-      loadClientConfigProfile({ ...(profile && { profile }), disableEnv: true, configFileStrict: true, overrideEnvVars: env }),
+    load(
+      where,
+      () => loadClientConfigProfile({ ...(profile && { profile }), disableEnv: true, configFileStrict: true, overrideEnvVars: env }),
+      profile !== undefined,
     ),
     () => where,
   )
@@ -157,16 +159,20 @@ const profileSchema = z.object({
   tls: z
     .object({ disabled: z.boolean().optional(), serverName: text, clientCert: source, clientKey: source, serverCACert: source })
     .optional(),
-  grpcMeta: z.record(z.string(), z.string()).optional(),
+  // Printable ASCII, as gRPC's metadata (gRPC over HTTP2, "Custom-Metadata").
+  grpcMeta: z.record(z.string(), z.string().regex(/^[ -~]*$/)).optional(),
 })
 
 /** Throws CONFIG_INVALID without quoting the file, which may hold a secret. */
-function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
+function load(where: string, read: () => ClientConfigProfile, named = true): z.output<typeof profileSchema> {
   let profile: ClientConfigProfile
   try {
     profile = read()
   } catch (cause) {
-    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    // @temporalio/envconfig 1.24 throws a TypeError for a file without any profile.
+    const isEmpty = cause instanceof TypeError
+    if (isEmpty && !named) return {}
+    const [why] = isEmpty ? ['the file has no profile'] : (cause instanceof Error ? cause.message : String(cause)).split('\n')
     throw problem(where, `cannot be used: ${why}`, 'Correct it; temporal.useEnvironment: false does without it.')
   }
   const parsed = profileSchema.safeParse(profile)

@@ -121,12 +121,27 @@ describe('settings that cannot be meant', () => {
 
   test('problems of temporal.toml are reported without its lines', async () => {
     const file = join(folder, 'broken.toml')
-    const broken = ['[profile.default]\napi_key = "secret', '[profile.default]\napi_kee = "secret"', '[profile.default]\napi_key = 5']
+    const broken = [
+      '[profile.default]\napi_key = "secret',
+      '[profile.default]\napi_kee = "secret"',
+      '[profile.default]\napi_key = 5',
+      '[profile.default]\ngrpc_meta = { a = "secret\\nb" }',
+    ]
     for (const text of broken) {
       await writeFile(file, text)
       const error = refused({ TEMPORAL_CONFIG_FILE: file })
       expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('profile default of') })
       expect(String(error)).not.toContain('secret')
+    }
+  })
+
+  test('a temporal.toml without a profile sets nothing, unless a profile is named', async () => {
+    const file = join(folder, 'empty.toml')
+    for (const text of ['', '# only a comment\n']) {
+      await writeFile(file, text)
+      expect(resolveTemporal(config({}), { TEMPORAL_CONFIG_FILE: file })).toEqual(resolveTemporal(config({}), {}))
+      const named = refused({ TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'prod' })
+      expect(named).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('the file has no profile') })
     }
   })
 
