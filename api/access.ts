@@ -28,7 +28,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/** Counts requests by valid token, else by address. A client without a token cannot use up an operator's limit. */
+/** Counts requests by valid token, else by address, so clients without a token cannot use up an operator's limit. */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)

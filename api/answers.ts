@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { transferStates } from '../domain/transfer/transfer.ts'
 
-/** API answers that the page shows, too. It takes its types from here, so this file needs nothing from Node. */
+/** API answers that the page shows, too. The page takes its types from here, so this file needs nothing from Node. */
 
 /** Problem details (RFC 9457), with fields of the error catalogue. */
 export const problemSchema = z

@@ -22,13 +22,13 @@ export interface ApiDeps {
   readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain> }
   readonly metrics: Metrics
   readonly logger: Logger
-  /** This process feeds the streams and sets their metrics itself. */
+  /** Whether this process feeds the streams and sets their metrics itself. */
   readonly feedsStreams: boolean
   /** Absent: this process subscribes to no guardian spy. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   /** Heartbeat interval of event streams, ms. */
   readonly heartbeatMs?: number
-  /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and errors of its reads. */
+  /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and errors of the audit's reads. */
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
   /** Absent: this process holds no keys. */
   readonly spending?: (() => readonly LaneSpending[]) | undefined

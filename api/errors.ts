@@ -12,7 +12,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** Codes not listed here are 503 if retriable, else 422: the request was understood and refused. */
+/** Codes not listed here are 503 if retriable, else 422, since the request was understood and refused. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
@@ -26,7 +26,7 @@ const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
 }
 const statusByCode = new Map(Object.entries(codesByStatus).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)])))
 
-/** About a block of most chains. */
+/** About the time of a block on most chains. */
 const retryAfterSeconds = 10
 
 /** An answer without secrets. `retryAfter`: seconds, if a retry may help. `challenge`: the header www-authenticate. */
@@ -70,7 +70,7 @@ function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly 
   }
   const { statusCode, code: reason } = thrown as FastifyError
   if (statusCode === 429) return { error: new RelayerError('RATE_LIMITED') }
-  // Fastify's message names the fault: malformed JSON, a wrong content type, a body that is too long.
+  // Fastify's message names the fault, such as malformed JSON, a wrong content type or a body that is too long.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return { error: new RelayerError('INPUT_INVALID', { detail: thrown.message, facts: { reason } }) }
   }
@@ -89,7 +89,7 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** Most reported fields. A body of 256 KB can have a hundred thousand wrong ones. */
+/** How many wrong fields an answer lists at most. A body of 256 KB can have a hundred thousand. */
 const mostNamed = 50
 const longest = 200
 

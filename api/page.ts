@@ -26,7 +26,7 @@ export const pageHeaders = {
   'cache-control': 'no-cache',
 } as const
 
-/** Fixed paths: the path of a request never becomes the path of a file. */
+/** The paths are fixed, so that the path of a request never becomes the path of a file. */
 const served = [
   { path: '/', file: 'index.html', type: 'text/html; charset=utf-8' },
   { path: '/page/page.js', file: 'page.js', type: 'text/javascript; charset=utf-8' },
@@ -34,7 +34,7 @@ const served = [
   { path: '/page/icon.svg', file: 'icon.svg', type: 'image/svg+xml' },
 ] as const
 
-/** Open: the page holds only code, and reads `/v1` with a token. */
+/** Open, because the page holds only code, and reads `/v1` with a token. */
 const open: Pick<RouteOptions, 'config' | 'schema'> = { config: { access: 'open' }, schema: { hide: true } }
 
 export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {

@@ -55,7 +55,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const unknown = new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' })
   app.setNotFoundHandler((_, reply) => sendError(reply, unknown, 404))
   app.addHook('onResponse', async (request, reply) => {
-    // The route's pattern: with concrete paths every value would make a new series.
+    // The route's pattern, because with concrete paths every value would make a new series.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)

@@ -46,7 +46,7 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** The events after this one. Undefined: its id is unknown, so events may be missing. */
+  /** The events after the event with this id. Undefined: the id is unknown, so events may be missing. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)

@@ -54,7 +54,7 @@ const schema = {
   },
 }
 
-/** `GET /v1/audit`: the kept orders. A process runs one read at a time. Eight more wait, and others get API_BUSY. */
+/** `GET /v1/audit`: the kept orders. A process runs one read at a time. Eight more reads wait. Others get API_BUSY. */
 export function auditRoute(app: Api, { client }: ApiDeps): void {
   const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>

@@ -6,11 +6,11 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
-/** Most listeners of a process, and of one token name. */
+/** Maximum number of listeners of a process, and of one token name. */
 const [mostListeners, mostOfName] = [64, 8]
 /** Heartbeat interval, ms. Each heartbeat checks the token again. Proxies close silent connections after a minute. */
 const usualHeartbeatMs = 15_000
-/** Most buffered bytes, per side of the stream. A listener that falls behind further is disconnected. */
+/** Maximum buffered bytes, per side of the stream. A listener that falls behind further is disconnected. */
 const mostBuffered = 1_000_000
 /** The longest timer of Node, ms. */
 const longestTimer = 2 ** 31 - 1
@@ -34,7 +34,7 @@ export function eventRoute(
       },
     },
   }
-  // No HEAD route: such a request would listen forever.
+  // No HEAD route, because such a request would listen forever.
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')

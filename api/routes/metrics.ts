@@ -11,7 +11,7 @@ import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 const countsMs = 30_000
 /** Interval of stream metrics, ms. They take one query per stream. */
 const streamsMs = 10_000
-/** Longest wait for these figures, ms. A scraper waits 10 s by default, and the other figures must not be late. */
+/** Longest time to wait for these figures, ms. A scraper waits 10 s by default, and other figures must not be late. */
 const timeoutMs = 2_000
 const mostParked = 1_000
 /** How long the text is reused, ms. It is large, and rendering it takes milliseconds. */

@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
-/** Longest wait for an audit, ms. Proxies end a connection that is silent for a minute. */
+/** Longest time to wait for an audit, ms. Proxies end a connection that is silent for a minute. */
 const waitMs = 50_000
 
 const params = subjectParams.stream

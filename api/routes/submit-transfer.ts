@@ -16,7 +16,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema, text } from './orders.ts'
 
-/** Most messages in one request, and most at once. Each may read a chain. */
+/** Maximum number of messages in a request, and of concurrent submissions, since each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -156,7 +156,7 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/** ms since the epoch. Throws INPUT_INVALID for a past deadline: its transfer would be parked. */
+/** ms since the epoch. Throws INPUT_INVALID for a past deadline, because its transfer would be parked. */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
@@ -206,7 +206,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   })
 }
 
-/** The first bridge, for a request that names none. Throws INPUT_INVALID without a bridge. */
+/** The first bridge, for a request that names no bridge. Throws INPUT_INVALID without a bridge. */
 export function defaultBridge(bridges: Bridges): string {
   const [first] = bridges.keys()
   if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })

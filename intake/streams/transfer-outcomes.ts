@@ -140,7 +140,7 @@ export function isUndelivered(state: string | undefined): state is RequestOf<'cl
   return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 
-/** Undefined: the transfer did not end undelivered. */
+/** Undefined: the transfer was delivered, or is not known to have ended. */
 export function toClosed(
   number: string,
   { state, reason, code, cancelledBy }: Partial<Pick<TransferStatus, 'state' | 'code' | 'cancelledBy'>> & { readonly reason?: unknown },

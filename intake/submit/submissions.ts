@@ -22,7 +22,7 @@ export interface SubmissionsOptions {
   readonly concurrency: number
   /** At most this many messages are kept, not counting messages with an unknown guardian set. */
   readonly limit: number
-  /** Maximum total of the bytes of these messages. Default 64 MiB. */
+  /** Maximum bytes of these messages together. Default 64 MiB. */
   readonly limitBytes?: number
   /** At most this many messages with an unknown guardian set are kept. Above, the oldest is dropped. Default 200. */
   readonly limitUnknown?: number

@@ -18,7 +18,7 @@ class Refused extends Error {
 export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
-/** Longest wait for an answer, ms. The server itself waits ten seconds for Temporal. */
+/** Longest time to wait for an answer, ms. The server itself waits ten seconds for Temporal. */
 const timeoutMs = 20_000
 
 const unreachable: ShownProblem = {

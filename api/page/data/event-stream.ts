@@ -5,7 +5,7 @@ export interface StreamEvent {
   readonly id: string
 }
 
-/** Most characters of an unfinished line. A longer one is dropped. */
+/** Maximum characters of an unfinished line. A longer line is dropped. */
 const longest = 1_000_000
 
 /** Parses pieces of any size. Replaces the browser's EventSource, which cannot send a token. */

@@ -8,13 +8,13 @@ export interface Reading<T> {
   readonly data?: T
   /** ms since the epoch by the server's clock. */
   readonly at?: number
-  /** Why the last attempt failed. `data` is then from an earlier one. */
+  /** Why the last attempt failed. `data` is then from an earlier attempt. */
   readonly problem?: ShownProblem
 }
 
-/** Delay after an event, ms: events come in groups. */
+/** Delay after an event, ms, because events come in groups. */
 const settleMs = 300
-/** Least time between two reads, ms. */
+/** Minimum time between two reads, ms. */
 const leastMs = 1_000
 
 type Entry = ReturnType<typeof createEntry>

@@ -4,7 +4,7 @@ import { createStore, keep, kept } from './store.ts'
 
 const key = 'portage-token'
 
-/** Unverified claims: only the server checks tokens. The page uses them only for warnings. */
+/** Unverified claims, since only the server checks tokens. The page uses them only for warnings. */
 export interface Claims extends Pick<Principal, 'name' | 'expiresAt' | 'chains'> {
   readonly level: string
 }
@@ -44,7 +44,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Says which right for an order the claims lack. Undefined: none. @param chain the target; undefined: any */
+/** Says which right for an order the claims lack. Undefined: no right. @param chain the target; undefined: any */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`

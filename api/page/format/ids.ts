@@ -5,7 +5,7 @@ export function shortHex(text: string): string {
   return /^0x[0-9a-f]{16,}$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-4)}` : cut(text)
 }
 
-/** `269170:6d1b4c0c5f0a3e21`: every command and the search field accept it. */
+/** `269170:6d1b4c0c5f0a3e21`, which every command and the search field accept. */
 export function shortTransfer(id: string): string {
   const [sequence, digest] = id.split(':').slice(-2)
   return id.split(':').length === 5 && /^[0-9]+$/.test(sequence ?? '') && digest ? cut(`${sequence}:${digest}`) : cut(id)

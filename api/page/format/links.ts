@@ -1,6 +1,6 @@
 import type { Links } from '../../answers.ts'
 
-/** Allows https, and http on this machine. Undefined for others, such as `javascript:`. */
+/** Allows https, and http on this machine. Undefined for other URLs, such as `javascript:`. */
 export function safeUrl(text: string | undefined): string | undefined {
   if (text === undefined || !URL.canParse(text)) return undefined
   const { protocol, hostname, username, password, href } = new URL(text)

@@ -22,7 +22,7 @@ export interface ParkedFilter {
   readonly targetChain?: string
 }
 
-/** The limit of the API for one order. */
+/** The API's limit of transfers for one order. */
 const mostOrdered = 500
 const mostShown = 5
 

@@ -66,7 +66,7 @@ export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortS
   return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
 }
 
-/** At most this many heights are remembered, as many as a live range has. */
+/** At most this many heights are remembered, as many as a live range has blocks. */
 const mostKept = 64
 
 /** Remembers when this process saw the latest heights become final. */
@@ -85,7 +85,7 @@ export function createFinalityTimes(now: () => number = Date.now) {
     /** When the height became final, ms since the epoch. Undefined: too long ago, or not final yet. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // If only the oldest remembered height covers `height`, that may have become final long before: the time is
+      // If only the oldest remembered height covers `height`, that may have become final long before, so the time is
       // unknown.
       return first <= 0 ? undefined : seen[first]?.at
     },

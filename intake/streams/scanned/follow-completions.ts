@@ -67,7 +67,7 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     const wrong = await contradicting(context, found)
     // A completion resolves its number for good, so a single node's answer is not enough.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
-    // Most nodes may refuse a long range, so a majority is asked only for a single block.
+    // Most nodes may refuse a long range, so the quorum is asked only for a single block.
     if (split()) return undefined
     await nextHead(targetChain, stopping)
     const agreed = await source.completed(range, 'agreed')

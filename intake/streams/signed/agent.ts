@@ -26,7 +26,7 @@ export interface SignedAgentOptions
   readonly watchEveryMs?: number
 }
 
-/** Pauses, ms. A tick only checks whether something is due. */
+/** Pauses between steps, ms. A tick only checks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
 /** Recording interval of a source without a node, ms. Most of its messages go to unserved chains and can wait. */
 const quietMs = 15_000
@@ -61,7 +61,8 @@ export function createSignedAgent(options: SignedAgentOptions) {
         {
           name: 'spy',
           step: async () => {
-            // Without a view, no missed messages are recorded, or the first audit is yet to come.
+            // Without a view nothing is to clear, since no missed message is recorded or the first audit is yet to
+            // come.
             if (streamClient.view) await endSilence()
             return false
           },

@@ -6,7 +6,7 @@ import type { Submitter } from '../../submit/submitter.ts'
 import type { VaaLookup } from '../../submit/vaa-lookup.ts'
 import type { StreamClient } from '../stream-client.ts'
 
-/** Why a message that this process has cannot be started as a transfer. */
+/** Why a message that this process has received cannot be started as a transfer. */
 export interface BlockedTransfer {
   readonly code: string
   readonly chain?: ChainName

@@ -44,7 +44,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
 
 /** How far above the highest known number to probe, since the Governor may hold the next numbers back. */
 const distances = [0n, 1n, 10n]
-/** A probe has at most this many rounds of three requests. Numbers above show with the next message or audit. */
+/** A probe has at most this many rounds of three requests. Numbers farther up show with the next message or audit. */
 const mostRounds = 20
 const above = 2n ** 64n
 

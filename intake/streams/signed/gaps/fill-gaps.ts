@@ -24,7 +24,7 @@ const mostPerRound = 2_000
 const mostOfEnd = 5_000n
 /** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
 export const settleMs = 2_000
-/** A received number is left to the recorder, and checked again after this time, ms, in case that drops it. */
+/** A received number is left to the recorder, and checked again after this time, ms, if that drops it. */
 const receivedMs = 10_000
 
 /** Fills gaps from recent blocks if many are missing, then from running transfers, then from the network's servers. */
@@ -72,7 +72,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       receivedAgainAt = Infinity
       const numbers = due(state)
       for (;;) {
-        // A transfer starts before it is recorded, so fetch only as many as there is room for.
+        // A transfer starts before it is recorded, so fetch only as many messages as the stream has room for.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         const batch = take(numbers, room)
         if (batch.length > 0) {
