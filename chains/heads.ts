@@ -26,7 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** Caches answers, but no failures, until `versionOf` (default: head's hash) changes. Throws like `currentHead`. */
+/** Caches answers, but no failures, until `versionOf` changes (default: head's hash). Throws as `currentHead` does. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -42,21 +42,21 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes of which a majority is counted. A disabled node counts as one that does not answer. */
+/** The nodes that majorities are counted of. A disabled node counts as a node that does not answer. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
 
-/** Nodes that are more blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
+/** Nodes more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
-/** More blocks than a chain grows between two polls. The blocks of a wider gap are not read. */
+/** Largest gap between two polls whose blocks are read, blocks. A chain does not grow as much between two polls. */
 export const longestGap = 1_024
 
-/** An honest node may be this many blocks above the majority's head. */
+/** An honest node may be at most this many blocks above the majority's head. */
 const mostAhead = 64
 
-/** Highest block that more than half of the nodes have reached, else the lowest known. Undefined without answers. */
+/** Highest block that more than half of the nodes reached, else the lowest known head. Undefined without answers. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]

@@ -123,7 +123,7 @@ export type Simulation = { readonly ok: true; readonly gas: string } | { readonl
 
 /**
  * The state that a read sees. `agreed`: the finalized state, by more than half of the nodes (a single node is asked
- * twice, a block apart). `agreed-latest`: the same at the latest block. `majority-latest`: as `agreed-latest`, but a
+ * twice, a block apart). `agreed-latest`: likewise at the latest block. `majority-latest`: as `agreed-latest`, but a
  * single node is asked once. `agreed` and `agreed-latest` are for irreversible verdicts and throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
@@ -131,7 +131,7 @@ export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority
 /** The transaction that used a nonce, in a block. */
 export interface MinedTransaction {
   readonly hash: string
-  /** Hash of the unsigned transaction: the same for every signature. */
+  /** Hash of the unsigned transaction, which is equal for every signature. */
   readonly signingHash: string
   /** Lower case. `to` is empty for a contract creation. */
   readonly call: Intent
@@ -151,7 +151,7 @@ export interface NodeStatus {
   readonly failures: number
   /** Ms since the epoch. Absent: never called. */
   readonly askedAt?: number
-  /** Added at runtime: never counts in a majority. */
+  /** Added at runtime, so never counted in a majority. */
   readonly added?: boolean
 }
 
@@ -181,21 +181,21 @@ export interface Chain {
   noopGas(address: string): Promise<string>
   /** False where a higher fee replaces nothing (Arbitrum): stuck transactions are only resent. */
   readonly raises: boolean
-  /** Sends to every node that takes transactions. Never throws: silence is `ambiguous`. @param hash if known */
+  /** Sends to every node that takes transactions. Never throws, since silence is `ambiguous`. @param hash if known */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   /** Estimated time until a block at this height is final, ms. */
   msToFinality(height: number): number
   /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
-  /** User of a nonce, by quorum. Undefined: none yet, pruned, or an EIP-7702 authorisation. Throws NODES_DISAGREE. */
+  /** The user of a nonce, by quorum. Undefined: none, pruned, or an EIP-7702 authorisation. Throws NODES_DISAGREE. */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes have another block at its height, or a final head 128 blocks lower. Throws NODES_DISAGREE. */
+  /** Whether most nodes have another block at this height, or a final head 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>
-  /** Undefined: none yet. `agreed`: by most nodes, for final heights. Throws NODES_DISAGREE. */
+  /** Undefined: no such block yet. `agreed`: by most nodes, for final heights. Throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
-  /** Applies live changes of this chain's nodes. They replace earlier changes. */
+  /** Applies live changes of this chain's nodes. The changes replace all earlier ones. */
   adjustNodes(changes: readonly NodeChange[]): void
   /** Undefined: in no canonical block. `agreed`: by more than half of the nodes. Throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>

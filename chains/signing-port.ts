@@ -14,7 +14,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** Hash of the unsigned transaction: the same for every signature. */
+  /** Hash of the unsigned transaction, which is equal for every signature. */
   readonly signingHash: string
 }
 
@@ -54,14 +54,16 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
-  /** Coins may go to `otherLanes`. A thief of one key who reaches Temporal gets all lanes' coins, within limits. */
+  /**
+   * Coins may go to `otherLanes`. With one key and access to Temporal, a thief gets all lanes' coins, within limits.
+   */
   readonly topUps: boolean
   /** Token contracts. Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
   readonly tokenPayees: readonly string[]
 }
 
-/** A transaction before it is signed. Absent nonce: the next one. */
+/** A transaction before it is signed. Absent nonce: the account's next nonce. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
 /** Wei that a key has signed for, and the limit. */
@@ -82,12 +84,12 @@ export interface Signer {
   /** 0x, lower case. */
   readonly address: string
   /**
-   * Signatures may differ each time (KMS). A limit's refusal has the fact `limit`, and `dataFee` if that caused it.
+   * Signatures may differ each time (KMS). A limit's refusal has the fact `limit`, and `dataFee` if that fee caused it.
    * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
   /** Throws the refusals of `sign` without asking the key, before a nonce or a record exists. Absent: no checks. */
   check?(transaction: Proposed): Promise<void>
-  /** Absent: not counted. */
+  /** Absent: spending is not counted. */
   spending?(): readonly Spending[]
 }

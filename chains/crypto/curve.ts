@@ -10,7 +10,7 @@ export interface Signature {
 /** Signing and recovery. All implementations give the same bytes and verdicts. */
 export interface Secp256k1 {
   readonly name: 'native' | 'pure'
-  /** Deterministic (RFC 6979, SHA-256), low s (EIP-2). Throws for a bad digest or key, without quoting it. */
+  /** Deterministic (RFC 6979, SHA-256), low s (EIP-2). Throws for a bad digest or key, without quoting either. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
   /** Recovers the address (0x, lower case) like `ecrecover`, also for a high s. Undefined if invalid. Never throws. */
   recover(digest: Uint8Array, compact: Uint8Array, yParity: number): string | undefined

@@ -47,13 +47,13 @@ function over(library: Library): Secp256k1 {
   }
 }
 
-/** The digest modulo the curve order. RFC 6979 derives the nonce from that, but libsecp256k1 from the raw bytes. */
+/** The digest modulo the curve order. RFC 6979 derives its `k` from this, but libsecp256k1 from the raw bytes. */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
   return toWord(toNumber(digest) - curveOrder)
 }
 
-/** A known signature. Tests check that the pure implementation makes it too. */
+/** A known signature. Tests check that the pure implementation makes this signature too. */
 const known = {
   digest: new Uint8Array(wordBytes).fill(3),
   key: new Uint8Array(wordBytes).fill(1),
@@ -62,7 +62,7 @@ const known = {
     'd020bd8223bc9d803084ad35b8a93586f087a0d7e22e49f7a14ddeb84b27518f1a511bf8a5ecd88bbf811dc9a12aaacc3a28a7c45cde8b7c7d4e2219d4c45d1a',
 }
 
-/** Tries the build once: a build that signs or recovers wrongly must not be used. */
+/** Tries the build once, since a build that signs or recovers wrongly must not be used. */
 function isSound({ sign, recover }: Secp256k1): boolean {
   const { compact, yParity } = sign(known.digest, known.key)
   return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address
@@ -97,7 +97,7 @@ function signed(digest: Uint8Array, privateKey: Uint8Array): Signature {
   try {
     return new SigningKey(hexlify(privateKey)).sign(digest)
   } catch {
-    // The cause is left out: it may quote the key.
+    // The cause is left out, since it may quote the key.
     throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
   }
 }

@@ -98,6 +98,6 @@ function msToFinality(heads: EvmHeads, { finality, blockTimeMs }: EvmChainOption
   const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
   const elapsed = current ? Date.now() - heads.latestSeenAt : 0
   const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
-  // Never 0 before the block is final.
+  // The time is never 0 before the block is final.
   return Math.max(remaining, Math.ceil(blockTimeMs / 2))
 }

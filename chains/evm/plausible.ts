@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/** Ranges that most nodes agreed on. One node's answer near them is believed. Any other is checked with all nodes. */
+/** Ranges that most nodes agreed on. One node's answer near its range is believed. Otherwise all nodes are asked. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {
@@ -19,7 +19,7 @@ export function createPlausible({ lowest, highest }: { readonly lowest: number; 
   }
 }
 
-/** The lower median: one lying node of three cannot choose it. Undefined for no values. */
+/** The lower median, which one lying node of three cannot choose. Undefined for no values. */
 export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
   return values.toSorted((a, b) => (a < b ? -1 : Number(a > b)))[Math.floor((values.length - 1) / 2)]
 }

@@ -12,7 +12,7 @@ import { readLog } from './transactions/receipts.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { BlockCache } from './heads/block-cache.ts'
 
-/** More than any pool keeps per account (domain/lane/request.ts). */
+/** More transactions than any pool holds per account (domain/lane/request.ts). */
 const mostPending = 1_000
 
 /** Reads for bridges. Calls of one tick share an HTTP request, and contract reads at one block share an `eth_call`. */
@@ -88,7 +88,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
-/** One failing node must not stop deliveries: another node's result counts. If most fail, throws the first error. */
+/** One failing node must not stop deliveries, so another node's result counts. If most fail, throws the first error. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length
@@ -127,7 +127,7 @@ function readLogs(result: unknown): readonly PlacedLog[] {
     }))
 }
 
-/** A chain whose head is this far below a known final block counts as replaced. Full nodes keep as many states. */
+/** A chain counts as replaced if its head is this many blocks below a known final block. Full nodes keep 128 states. */
 const farBelow = 128
 
 /** See `Chain.denies`. A node that lags is no evidence. */

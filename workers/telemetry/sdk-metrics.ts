@@ -15,7 +15,7 @@ const mostTries = 5
 
 let address: string | undefined
 
-/** Serves the core's metrics at a secret loopback address that no web page guesses, since the server checks no hosts. */
+/** Serves the core's metrics at a secret loopback address, which no web page guesses, as the server checks no host. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)

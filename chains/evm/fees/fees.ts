@@ -15,7 +15,7 @@ import type { Nodes } from '../nodes/nodes.ts'
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** Gas of an empty transfer. Arbitrum's gas includes its data fee (OpenZeppelin's relayer: at least 50,000). */
+/** Gas of an empty transfer. On Arbitrum gas includes the data fee (OpenZeppelin's relayer: at least 50,000). */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
@@ -24,7 +24,7 @@ const gasPriceOracle = '0x420000000000000000000000000000000000000f'
 /** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the signature's size. */
 const getL1Fee = '0x49948e0e'
 
-/** The fee follows the L1's, which rises by at most an eighth per block. Half as much again lasts for three blocks. */
+/** The data fee follows the L1 fee, which rises by at most 1/8 per block. So 150 % of it is enough for three blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -69,7 +69,7 @@ export function createFees(
   }
 
   async function readMarket(baseFee: bigint): Promise<Price> {
-    // The first read asks for a long history. Some nodes refuse it.
+    // The first read asks for a long history, which some nodes refuse.
     const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
     const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
@@ -116,7 +116,7 @@ export function createFees(
   }
 }
 
-/** Keeps the base fee between half and twice that of the last block: no chain moves it further. */
+/** Keeps the next base fee between half and twice the last block's, since no chain moves it further. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -140,7 +140,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** A fee per byte outside these factors of the last is confirmed by all nodes. L1 fees move by an eighth per block. */
+/** If a fee per byte is outside these factors of the last, all nodes are asked. L1 fees move by an eighth per block. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
@@ -161,7 +161,7 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
     const said = resultsOf(answers)
     const fee = medianOf(said) ?? own
-    // Replaces the old range: the fee may have moved far. A minority's answer is not remembered.
+    // Replaces the old range, since the fee may have moved far. A minority's answer is not remembered.
     known.forget('byte')
     if (fee !== undefined && said.length >= nodes.needed) {
       last = perByte(fee, call)

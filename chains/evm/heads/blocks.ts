@@ -11,7 +11,7 @@ export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** Whether the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** The header's bloom filter of the block's logs. Absent unless `fits`: otherwise the hash does not prove it. */
+  /** The header's bloom filter of the block's logs. Absent unless `fits`, since the hash would not prove the filter. */
   readonly logsBloom?: string
 }
 
@@ -44,7 +44,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Reads a block and checks its header. Undefined if the node has no such block. Throws like `Nodes.request`. */
+/** Reads a block and checks its header. Undefined if the node has no such block. Throws what `Nodes.request` throws. */
 export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
@@ -66,7 +66,7 @@ export async function fetchBlockOfAll(
 
 type Field = readonly [name: string, kind: 'bytes' | 'number']
 
-/** Header fields that every block has, in RLP sequence (yellow paper, 4.4.3). */
+/** Header fields that every block has, in the order of their RLP encoding (yellow paper, 4.4.3). */
 const first: readonly Field[] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],

@@ -6,7 +6,7 @@ import { fetchBlockOfAll } from './blocks.ts'
 /** All nodes are asked after this many polls without a higher tag. */
 const idlePolls = 8
 
-/** The `finalized` height of more than half of the nodes, if they have our block there: ours may be a fork. */
+/** The `finalized` height of more than half of the nodes, if they have our block there, since ours may be a fork. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -29,7 +29,7 @@ export function createFinalityTag(
     if (era !== started || height <= (agreed ?? -1)) return
     const tagged = [own, ...tags].filter((block) => block?.height === height)
     const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
-    // A height below the cached blocks needs no check: it makes no cached block final.
+    // A height below the cached blocks needs no check, because it makes no cached block final.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
     if (era !== started) return
     agreed = height
@@ -48,7 +48,7 @@ export function createFinalityTag(
   }
 
   return {
-    /** Asks the other nodes if the first node's tag rose, and at intervals: one node must not stop finality. */
+    /** Asks the other nodes if the first node's tag rose, and at intervals, since one node must not stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1

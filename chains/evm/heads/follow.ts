@@ -5,7 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** Polls in a row before a lower head is accepted: on a fork, and on our own branch, where the node may only lag. */
+/** How many polls in a row must show a lower head: on a fork, and on our own branch, where the node may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -54,7 +54,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head needs a majority. The first head does not: most nodes may be down at the start.
+    // A distant head needs a majority. The first head does not, since most nodes may be down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -74,7 +74,7 @@ interface Path {
   readonly forked: boolean
 }
 
-/** The blocks that lead to `target`. Undefined if they do not link: the next poll retries. Throws read errors. */
+/** The blocks that lead to `target`. Undefined if they do not link. The next poll then retries. Throws read errors. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
   // The blocks in between are skipped. Watched transactions are then looked up by receipt.
@@ -97,7 +97,7 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
   }
 }
 
-/** Finds the parents of the lowest known block among the blocks of all nodes: one node lags, forks or lies. */
+/** Finds the parents of the lowest known block among the blocks of all nodes, since one node lags, forks or lies. */
 async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmBlock, check: HeaderCheck) {
   if (nodes.readers < 2) return undefined
   const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))
@@ -114,14 +114,14 @@ async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmB
   return blocks
 }
 
-/** Joins the blocks to the cached ones. Undefined if they do not meet yet: read further back. */
+/** Joins the blocks to the cached ones. Undefined if they do not meet yet, so that more blocks must be read. */
 function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
   const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
   if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
   const lowest = blocks[0] as EvmBlock
   const parent = kept.at(lowest.height - 1)
   if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
-  // The blocks reach below all cached ones, or to genesis, and do not meet them: no cached block stays.
+  // The blocks reach below all cached ones, or to genesis, and do not meet them, so no cached block stays.
   if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
   return undefined
 }
@@ -140,7 +140,7 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
-/** The block with most votes at the height that more than half of `readers` have reached. Undefined without answers. */
+/** The block with the most votes at the height that more than half of `readers` reached. Undefined without answers. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const heights = blocks.map(({ height }) => height)

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** After this many polls in a row, in which most nodes' headers mismatch, the check ends: a fork changed the header. */
+/** If most nodes' headers mismatch in this many polls in a row, a fork changed the header, so the check ends. */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -11,8 +11,8 @@ interface HashedBlock {
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
 /**
- * Refuses altered headers on chains that hash them as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). Whether a
- * chain does so is decided at the start, by a block that more than half of the nodes share.
+ * Refuses altered headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). Whether
+ * a chain hashes so is decided at the start, by a block that more than half of the nodes share.
  */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'

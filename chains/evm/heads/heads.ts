@@ -16,7 +16,7 @@ import { createPollPace } from './poll-pace.ts'
 
 /** How often the nodes' heads are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000
-/** The same interval after a node was seen to lag, ms. */
+/** How often the nodes' heads are compared after a node was seen to lag, ms. */
 const lateRankMs = 1_000
 const leastGraceMs = 500
 /** After this share of a block time, the finalized tag is read again, in parallel with the head. */
@@ -64,7 +64,7 @@ export function createHeads(
     }
   }
 
-  // Extends the object `events`: a copy would not have its getters.
+  // Extends the object `events`, because a copy would not have its getters.
   return Object.assign(events, {
     kept,
     check,
@@ -84,7 +84,7 @@ export function createHeads(
       stopping?.abort()
       stopping = undefined
     },
-    /** Called after each poll. It is the clock of all retries on this chain. */
+    /** The listener is called after each poll, which is the clock of all retries on this chain. */
     onPoll(listener: () => void) {
       pollListeners.add(listener)
     },
@@ -128,7 +128,7 @@ function createPoll(options: PollOptions) {
     if (isPublished && !polling?.aborted) events.publish(nothingNew, tagged, shared.reached)
   })
 
-  /** Whether to read the tag in parallel with the head. Otherwise it is read after a new head, with which it moves. */
+  /** Whether to read the tag in parallel with the head. Otherwise the tag is read after a new head, which moves it. */
   const isTagDue = (now: number) => finality.kind === 'tag' && now - taggedAt >= tagAfter * options.blockTimeMs
 
   async function readTag(now: number) {
@@ -151,7 +151,7 @@ function createPoll(options: PollOptions) {
     if (gone) shared.rolledBackTo(gone.height - 1)
     shared.note(shown)
     if (step.replaced) tag.reset()
-    // Runs after the head was updated: only then is the tag on our branch.
+    // Runs after the head was updated, since only then is the tag on our branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
     // After final blocks were replaced, the first node's tag is used until the nodes agree.
@@ -175,7 +175,7 @@ async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOpt
   return shown
 }
 
-/** Whether more than half share a higher head and its transactions: the poll need not wait for the other nodes. */
+/** Whether more than half share a higher head and its transactions, so that a poll need not wait for other nodes. */
 function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
   if (shown.length < needed) return false
   const head = chooseHead(shown, readers, kept)

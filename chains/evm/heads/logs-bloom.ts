@@ -17,7 +17,7 @@ type Bit = readonly [byte: number, mask: number]
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /** An empty filter counts only without transactions: chains without filters (EIP-7668) always have empty ones. */
+  /** An empty filter counts only without transactions, since chains without filters (EIP-7668) have empty ones. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0

@@ -4,7 +4,7 @@ import { isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError }
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostLag } from '../../heads.ts'
 
-/** Once one node has answered, the others have this long, ms (as in chainlink-evm). */
+/** How long to wait for the other nodes once one node has answered, ms (as in chainlink-evm). */
 const graceMs = 5_000
 
 /** `node` is the origin of the node's URL. */
@@ -26,7 +26,7 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
 }
 
 /**
- * Asks all nodes at once. Ends when all have answered, `onAnswer` returns true, or the grace is over. Never throws.
+ * Asks all nodes in parallel. Ends when all have answered, `onAnswer` returns true, or the grace is over. Never throws.
  * @param mostGraceMs longest wait for the others after `needed` answers. The usual grace starts with the first answer
  */
 export async function askMany<T>(
@@ -87,7 +87,7 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        // Any other error concerns only this node: the next node is asked.
+        // Any other error concerns only this node, so the next node is asked.
         if (executing.has(method) && isVerdict(error)) throw error
       }
     }
@@ -114,14 +114,14 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Picks by the shortest wait for the rate limit. Among equals, nodes that lag come last; then preference decides. */
+/** Picks the shortest wait for a rate limit. Among equals, nodes that lag are last. Then preference decides. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
   const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
   return rated.sort((a, b) => a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 
-/** Methods that run contract code: every honest node reports the same result. */
+/** Methods that run contract code, for which every honest node reports the same result. */
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
 /** NODE_REFUSED if a node refused or gave a malformed answer, else NODE_UNAVAILABLE. */

@@ -41,7 +41,7 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-/** Some gateways send a bare string instead of an object. */
+/** The parts of an answer's `error`, for which some gateways send a bare string instead of an object. */
 export function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
   if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
@@ -52,7 +52,7 @@ export function readError(error: unknown, redact: (text: string) => string): { c
   }
 }
 
-/** Gateways may put whole requests into `data`. */
+/** Redacts nested values, since gateways may put whole requests into `data`. */
 function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   if (typeof data === 'string') return redact(data)
   if (Array.isArray(data)) return data.map((item) => redactDeep(item, redact))
@@ -60,7 +60,7 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }
 
-/** Largest batch, calls: chainlink-evm's smallest default (Polygon), which every provider accepts. */
+/** Maximum number of calls in a batch: chainlink-evm's smallest default (Polygon), which every provider accepts. */
 const mostCalls = 100
 /** After a refusal the batch size doubles at this interval, ms. */
 const growEveryMs = 60_000

@@ -61,7 +61,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** Whether to probe this node when none is up: it did not just fail and has asked for no pause. */
+    /** Whether to probe this node when no node is up. False if it just failed or asked for a pause. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
@@ -70,7 +70,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     },
     /** Waits for the rate limit. Throws RpcError, TransportError. */
     ask,
-    /** Reads the node's network id, at the start and after each pause. Calls share one check. Throws like `ask`. */
+    /** Reads the node's network id, at the start and after pauses. Calls share one check. Throws what `ask` throws. */
     check() {
       const read = () => ask('eth_chainId', [], readNetworkId)
       checking ??= health.probe(networkId, read, reads).finally(() => (checking = undefined))
@@ -117,7 +117,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Takes a token. Returns how long to wait for it, ms. Calls are served in sequence. */
+    /** Takes a token. Returns how long to wait for it, ms. Calls are served one after another. */
     take() {
       const wait = waitMs()
       tokens--
@@ -126,11 +126,11 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Pauses after failures, ms. Each failed probe doubles the pause (chainlink-evm: redial 1 s to 30 s). */
+/** Limits of the pause after failures, ms. Each failed probe doubles the pause (chainlink-evm: redial 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2
-/** Least time between a failure and the next probe, ms. */
+/** Minimum time between a failure and the next probe, ms. */
 const restMs = 100
 
 /** Network, latency and circuit of a node: closed, open (paused) or half-open (probing). `now`: ms, monotonic. */
@@ -145,7 +145,7 @@ export function createNodeHealth(now: () => number) {
 
   /** The first failure opens the circuit. Parallel calls count as the same failure. */
   function open(retryAfterMs = 0): void {
-    // Limited: a node must not disappear for hours because it asked for that.
+    // Limited, since a node must not disappear for hours because it asked for such a pause.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (circuit !== 'open') {
       openUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -165,7 +165,7 @@ export function createNodeHealth(now: () => number) {
       if (network === 'wrong') return false
       return circuit === 'open' ? now() >= openUntil : circuit === 'closed' && network === 'unknown'
     },
-    /** The node asked for this pause (Retry-After): no probe shortens it. */
+    /** True during a pause that the node asked for (Retry-After), which no probe shortens. */
     get held() {
       return now() < heldUntil
     },
@@ -185,7 +185,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       open(retryAfterMs)
     },
-    /** Closes the circuit. A node that only sends may hide its network (EIP-155 protects). Throws like `read`. */
+    /** Closes the circuit. Nodes that only send may hide the network (EIP-155 protects). Throws what `read` throws. */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       circuit = 'half-open'
       const found = await read().catch((error: unknown) => {

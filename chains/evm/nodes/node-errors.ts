@@ -5,7 +5,7 @@ export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
   readonly data: unknown
-  /** A rate limit: another node may answer this call. */
+  /** True for a rate limit, so that another node may answer this call. */
   readonly limited: boolean
   readonly retryAfterMs: number | undefined
 
@@ -33,7 +33,7 @@ const unpaid = /insufficient (funds|balance)|outoffunds/i
 
 /** For errors of eth_call and eth_estimateGas only. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Data alone is no proof: gateways send it too.
+  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Data alone is no proof, since gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
@@ -46,7 +46,7 @@ export function isVerdict(error: unknown): boolean {
   return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
 }
 
-/** A node gave no usable answer. `maybeReceived` is false only if the request cannot have reached it. */
+/** A node gave no usable answer. `maybeReceived` is false only if the request cannot have reached the node. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
   /** Retry-After of the node, ms. */
@@ -70,7 +70,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** Thrown by a reader for a valid answer about another state: the node lags, and another node may know more. */
+/** Thrown by a reader for a valid answer about another state, since the node lags and another may know more. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

@@ -38,7 +38,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
   const set = createNodeSet(nodes, make, environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /** Majorities are counted of these: configured nodes that read, even disabled ones, so settings cannot shift them. */
+  /** Majorities are counted of the config's readers, even disabled ones, so that settings cannot shift majorities. */
   const voters = set.configured.filter(({ reads }) => reads)
   /** Added nodes are asked only while the config's nodes do not answer. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? set.enabled.filter(({ reads }) => reads) : [])
@@ -82,7 +82,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Asks those nodes last that lag, or are far above the majority. `known`: our head. Never throws. */
+    /** Puts nodes last that lag, or are far above the majority. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -143,7 +143,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
       return [...configured, ...added].filter(({ disabled }) => !disabled)
     },
     configured: configured as readonly NodeClient[],
-    /** See `Chain.adjustNodes`. Unchanged nodes keep their state and calls. */
+    /** See `Chain.adjustNodes`. Nodes that a change does not concern keep their state and calls. */
     adjust(changes: readonly NodeChange[]) {
       const byName = new Map(changes.map((change) => [change.name, change]))
       for (const node of configured) setDisabled(node, byName.get(node.spec.name)?.disabled ?? false)

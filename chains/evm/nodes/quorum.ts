@@ -8,14 +8,14 @@ import type { Nodes } from './nodes.ts'
 /** Single node: the second, equal answer counts within this many blocks of the first. */
 const memoryBlocks = 16
 const mostRounds = 3
-/** Single node: shortest time between two reads if no block comes, ms. */
+/** Single node: minimum time between two reads if no block comes, ms. */
 const leastWaitMs = 1_000
 
 /** A question to all nodes, for irreversible verdicts. */
 export interface Question<T> {
   readonly about: string
   readonly method: string
-  /** Called for each round: a block tag may have moved on. */
+  /** Called for each round of questions, because a block tag may have moved on. */
   readonly params: () => readonly unknown[]
   /** Throws if the answer is no vote. */
   readonly read: ReadAnswer<T>
@@ -27,7 +27,7 @@ export interface Question<T> {
   readonly key?: (value: T) => string
 }
 
-/** A revert is a vote too. */
+/** A node's answer as a vote. A revert is a vote too. */
 type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: string; readonly revert: RpcError }
 
 interface Round<T> {
@@ -36,7 +36,7 @@ interface Round<T> {
 }
 
 /**
- * The answer of more than half of the voters. A single node must give it twice, a block apart.
+ * The answer of more than half of the voters. A single node must give its answer twice, a block apart.
  * Throws an agreed revert as RpcError, NODES_DISAGREE, NODE_UNAVAILABLE (no answer).
  */
 export type Quorum = ReturnType<typeof createQuorum>
@@ -54,13 +54,13 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Without `agreed`: no answer, or a different one each time. */
+/** A round without `agreed`: the node gave no answer, or a different answer each time. */
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Forgets old answers. Runs once per block: thousands may ask in one tick. */
+  /** Forgets old answers. Runs only once per block, since thousands may ask in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()

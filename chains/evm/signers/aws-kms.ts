@@ -58,7 +58,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening a lasting refusal is final only then: later, nonces wait for the key's permissions */
+/** @param opening true at the start, where a lasting refusal is final. Later, nonces wait for the key's permissions */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -66,7 +66,7 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // The cause is left out: the SDK's errors hold whole requests, accounts and users.
+    // The cause is left out, since the SDK's errors hold whole requests, accounts and users.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }

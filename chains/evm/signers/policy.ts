@@ -10,16 +10,16 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery`: needs a proof. `own`: allowed without one. Else why it is refused, and the config that decides. */
+/** `delivery`: needs a proof. `own`: needs none. Else why the call is refused, and the config that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-/** Last check before signing: no-ops, listed payments, operators' calls, proved calls, limits. Throws like `Signer`. */
+/** Last check before signing: no-ops, listed payments, operators' calls, proofs, limits. Throws errors of `Signer`. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
   const open = (folder?: string) => (folder === undefined ? createSpendingMemory(limits, clock) : createSpendingLog(folder, limits, clock))
   const log = open(spendingFolder)
-  // Counted separately: payments that somebody ordered must not use up the limits of deliveries.
+  // Counted separately, since payments that somebody ordered must not use up the limits of deliveries.
   const payments = open(spendingFolder && join(spendingFolder, 'payments'))
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
@@ -38,7 +38,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    // First without the data fee: a transaction that exceeds a limit anyway needs no read.
+    // First without the data fee, because a transaction that exceeds a limit anyway needs no read.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
     // A no-op is counted with its whole gas limit, but costs a fraction of it.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
@@ -127,7 +127,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless encoded exactly as the ABI says: the token must read the address that was checked. */
+/** Undefined unless encoded exactly as the ABI says, since the token must read the address that was checked. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -135,14 +135,14 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** How long a proof is remembered, ms. It may become void: a guardian set expires, a chain is replaced. */
+/** How long a proof is remembered, ms. A proof may become void if a guardian set expires or a chain is replaced. */
 const rememberMs = 10 * 60_000
 
-/** Remembers proved calls for ten minutes, and longer for signed nonces: a fee raise signs the same call again. */
+/** Remembers proved calls for ten minutes, and longer for signed nonces, whose calls are signed again at fee raises. */
 function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {
-    /** Throws like `proveCall`. */
+    /** Throws what `proveCall` throws. */
     async prove(call: Intent, nonce: number | undefined): Promise<void> {
       const key = keyOf(call)
       const before = proved.get(key)

@@ -13,8 +13,8 @@ export interface RemoteSpec {
 }
 
 /**
- * A key behind web3signer (Eth1SignRoute): it signs keccak256 of the unsigned transaction (EIP-155, EIP-2718).
- * Throws SIGNER_OFFLINE if it does not answer, SIGNER_UNAVAILABLE if it lacks the key.
+ * A key behind web3signer (Eth1SignRoute), which signs keccak256 of the unsigned transaction (EIP-155, EIP-2718).
+ * Throws SIGNER_OFFLINE if web3signer does not answer, SIGNER_UNAVAILABLE if it lacks the key.
  */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
   const service = connect(spec)
@@ -29,7 +29,7 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
   return { address, sign: ({ unsigned }) => service.sign(found, unsigned) }
 }
 
-/** Longest answer: the bytes of 30,000 public keys. */
+/** Maximum size of an answer, bytes: 30,000 public keys. */
 const mostBytes = 4 * 1_024 * 1_024
 
 function connect({ url, timeoutMs }: RemoteSpec) {
@@ -52,11 +52,11 @@ function connect({ url, timeoutMs }: RemoteSpec) {
     } catch (error) {
       if (error instanceof AnswerTooLong) throw offline('The remote signer gave an answer that is too long.')
       const silent = error instanceof Error && error.name === 'TimeoutError'
-      // The cause is left out: it may quote the URL.
+      // The cause is left out, since it may quote the URL.
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
     }
     if (status === 200) return text
-    // The body is left out: it may quote the request, or be a gateway's page.
+    // The body is left out, since it may quote the request, or be a gateway's page.
     throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
   }
 

@@ -5,12 +5,12 @@ import type { SigningLimits } from '../../signing-port.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
-/** Spending is summed by this interval, ms. So an hour is counted as 60 to 65 minutes. */
+/** Spending is summed by this interval, ms, so an hour is counted as 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
-/** Ms. */
+/** Lengths of the spending windows, ms. */
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** Sums that are kept: more than a week. Forgetting by number, not by age, does not depend on a clock that may jump. */
+/** How many sums are kept: more than a week. The limit is a number, not an age, since a clock may jump. */
 const mostBuckets = 2_400
 /** A forgotten nonce counts in full when it is signed again. */
 const mostNonces = 1_024
@@ -32,7 +32,7 @@ export class SpendingCounter {
   readonly #buckets = new Map<number, bigint>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
-  /** Wei by which `cost` exceeds earlier attempts of the nonce. @param nonce absent: a new one */
+  /** Wei by which `cost` exceeds earlier attempts of the nonce. @param nonce absent for a new nonce */
   added(cost: bigint, nonce: number | undefined): bigint {
     const before = nonce === undefined ? 0n : (this.#dearest.peek(nonce) ?? 0n)
     return cost > before ? cost - before : 0n
@@ -55,7 +55,7 @@ export class SpendingCounter {
     return sum
   }
 
-  /** Also if nothing is added: this nonce may have been counted but refused, because of parallel signatures. */
+  /** Checks even if nothing is added, since this nonce may have been counted but refused, at parallel signatures. */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [
@@ -67,7 +67,7 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** Number of old files that are kept: a clock that runs ahead must not remove files that still count. */
+/** How many old files are kept, since a clock that runs ahead must not remove files that still count. */
 const keptFiles = 200
 
 /** A log is not read again within this time, ms, except after an attempt was recorded. */
@@ -76,13 +76,13 @@ const freshMs = 1_000
 /** Counts the cost of all signatures of a key. */
 interface SpendingLog {
   readonly spending: SpendingCounter
-  /** Records an attempt, unless it exceeds a limit. Runs in sequence. Throws SPENDING_UNRECORDED. */
+  /** Records an attempt, unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
   /** Records nothing. Reads the log, at most once per second. Throws SPENDING_UNRECORDED. */
   check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
 }
 
-/** Counts in memory: a new process starts at 0. */
+/** Counts in memory, so a new process starts at 0. */
 export function createSpendingMemory(limits: SigningLimits, clock: () => number): SpendingLog {
   const spending = new SpendingCounter()
   return {
@@ -100,11 +100,11 @@ export function createSpendingMemory(limits: SigningLimits, clock: () => number)
  * A file per hour, with a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
  * Processes with the same key share the folder: each appends its line, reads all lines, and checks again. A refused
  * attempt stays counted. A line cut by a crash belongs to an unsigned attempt. Any other broken line may have been an
- * attempt: nothing is signed until it is repaired or a day old.
+ * attempt, so nothing is signed until that line is repaired or a day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const spending = new SpendingCounter()
-  /** Hour → bytes read so far. No file counts as complete: clocks differ and may be set back. */
+  /** Hour → bytes read so far. No file counts as complete, since clocks differ and may be set back. */
   const readTo = new Map<number, number>()
   let cleaned = false
   /** Start of the last read, ms by a monotonic clock. */
@@ -135,7 +135,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     for (const line of whole.split('\n')) {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A cut number counts too: it is not above the whole one, and nobody signed that attempt.
+      // A cut number counts too, since it is not above the whole number, and nobody signed that attempt.
       if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
       else if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
     }

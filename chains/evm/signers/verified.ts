@@ -32,7 +32,7 @@ function encode(unsigned: UnsignedTransaction, address: string): EncodedTransact
   try {
     return encodeTransaction(unsigned)
   } catch (error) {
-    // Other errors may quote the input.
+    // Errors of other classes may quote the input.
     const reason = error instanceof RangeError || error instanceof TypeError ? error.message : 'a field is not what it should be'
     throw new RelayerError('SIGNER_UNAVAILABLE', {
       detail: `The transaction could not be signed: ${reason}`,
@@ -63,7 +63,7 @@ export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefine
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** Reads a positive integer: a zero byte must precede it if its first bit is set. */
+/** Reads a positive integer. If the integer's first bit is set, a zero byte must precede it. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

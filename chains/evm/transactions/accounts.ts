@@ -8,12 +8,12 @@ import { resultsOf } from '../nodes/ask.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Full nodes keep 128 states (go-ethereum TriesInMemory). Older ones need an archive node. */
+/** Full nodes keep 128 states (go-ethereum TriesInMemory). Older states need an archive node. */
 export const statesKept = 128
 /** This many lower counts in a row prove an earlier read wrong. */
 const mostLowerReads = 5
 
-/** A balance is confirmed by all nodes if it is outside these factors of the last agreed one. */
+/** If a balance is outside these factors of the last agreed balance, all nodes are asked. */
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }
 /** Wait for slower nodes once more than half have answered, ms. */
 const graceMs = 500
@@ -36,7 +36,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
       return countAt(address, 'finalized')
     })
 
-  /** All nodes confirm an unlikely balance: a false 0 would stop the lane. */
+  /** Asks all nodes about an unlikely balance, since a false 0 would stop the lane. */
   async function readBalance(address: string): Promise<string> {
     const read = (value: unknown) => toDecimal(value, 'balance')
     const params = [address, 'latest']
@@ -64,7 +64,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     return { ...nonces, balance, block: { height, hash } }
   }
 
-  // Read once per event, not per head: the finalized height may rise without a new head.
+  // Read once per event, not per head, because the finalized height may rise without a new head.
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {
@@ -84,7 +84,7 @@ function createFloors() {
   const none = { latest: 0, finalized: 0, lower: 0 }
   const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
   return {
-    /** Keeps the higher nonces, unless lower ones were read `mostLowerReads` times in a row. */
+    /** Keeps the higher nonces, unless lower nonces were read `mostLowerReads` times in a row. */
     raise(address: string, read: Pick<Account, 'latestNonce' | 'finalizedNonce'>, isCanonical: boolean) {
       const known = floors.get(address) ?? none
       const isLower = read.latestNonce < known.latest || read.finalizedNonce < known.finalized

@@ -12,7 +12,7 @@ const mostUnknown = 2
 /** After this many misses all nodes are asked. A node that only lags has the receipt by then. */
 const mostMisses = 3
 
-/** All watches of a chain. They cost one batched read when added, and one per block that includes some of them. */
+/** All watches of a chain. Hashes cost one batched read when added, and one per block that includes some of them. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
@@ -25,7 +25,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A new hash is read at the next poll, when most need no read. A known one is read for a watch without inclusion.
+    // A new hash is read at the next poll, when most need no read. A known hash is read for a watch without inclusion.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -96,7 +96,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** The node lacks the receipt of a listed hash. If it lags, a later poll works. If it lies, others are asked. */
+  /** The node lacks the receipt of a listed hash. If it only lags, a later poll works. If it lies, others are asked. */
   async function missed(watched: WatchedHash): Promise<void> {
     if (watched.due.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
@@ -110,7 +110,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     if (receipt) return judge(watched, receipt)
     if (kept.find(watched.hash)) return
     watched.due = afterUnknown(watched.due, kept)
-    // The transaction was in a block and is in none any more.
+    // The transaction was in a block and no longer is in any.
     for (const { watch, inclusion } of before) {
       if (watch.inclusion === inclusion && inclusion.kind === 'included' && inclusion.receipt.hash === watched.hash) show(watch, unseen)
     }
@@ -159,7 +159,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** Looks again while few blocks are cached: the hash may be mined below them, and the node may lag. */
+/** Looks again while few blocks are cached, since the hash may be mined below them, and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks

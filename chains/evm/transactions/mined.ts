@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Heights that are read at once. Two rounds search 128 blocks. */
+/** How many heights one round reads in parallel. Two rounds search 128 blocks. */
 const probes = 15
 
 /** See `Chain.mined`. */
@@ -51,18 +51,18 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node finds the block and all nodes confirm it. If it finds none, it may lie: most nodes search again. */
+  /** One node finds the block and most nodes must agree. If it finds none, it may lie, so most nodes search again. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** If too few nodes keep the state, one node answers. All nodes confirm the result. */
+    /** If too few nodes keep the state, one node answers. Most nodes must agree on the transaction found. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
     }
     const found = await search(address, nonce, byOne)
-    // A single node would need two blocks for each step of that search.
+    // Not with a single node, since each step of the second search would have to wait for another block.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }

@@ -7,7 +7,7 @@ import type { Quorum } from '../nodes/quorum.ts'
 /** From this many receipts on, if they are a quarter of the block, it is cheaper to read the whole block. */
 const wholeBlockFrom = 4
 
-/** For this many blocks after a node refused a whole block's receipts, they are read one by one. */
+/** For this many blocks after a node refused a whole block's receipts, receipts are read one by one. */
 const singlyBlocks = 1_000
 
 /** Throws NODE_REFUSED. */
@@ -70,7 +70,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     get others() {
       return nodes.readers > 1
     },
-    /** Throws NODES_DISAGREE, also if the nodes know none. */
+    /** Throws NODES_DISAGREE, also if the nodes know no receipt. */
     agreed: (hash: string) =>
       agree({
         about: `receipt ${hash}`,

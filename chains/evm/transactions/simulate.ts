@@ -28,17 +28,17 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Estimates for calls of one function may differ this much. With a lower one, gas runs out despite the margin. */
+/** Estimates for calls of one function may differ this much. With a lower estimate, gas runs out despite the margin. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** After an estimate was too low, all nodes are asked for this time, ms: one round fails, not one per call. */
+/** After an estimate was too low, all nodes are asked for this time, ms, so that only the first calls fail. */
 const distrustMs = 600_000
-/** Calls that are remembered. A repeated estimate may mean that a transaction with the first one failed. */
+/** How many calls are remembered. A repeated estimate may mean that a transaction with the first estimate failed. */
 const mostCalls = 4_096
 
 /**
- * Gas times `gasFactor`, at most the block's limit. One node's estimate counts if it is near earlier ones of most
- * nodes, else the median of all. More than half must report a revert, or a sender without funds: one node must not stop
- * deliveries. Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * Gas times `gasFactor`, at most the block's limit. One node's estimate counts if it is near earlier estimates of most
+ * nodes, else the median of all. More than half must report a revert, or a sender without funds, since one node must
+ * not stop deliveries. Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
@@ -47,7 +47,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // Names the latest block: otherwise some nodes (anvil, older go-ethereum) include our own pending call.
+    // Names the latest block, since otherwise some nodes (anvil, older go-ethereum) include our own pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -89,7 +89,7 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/** The median of most nodes, else the first answer. A first revert loses its data then, so that nothing acts on it. */
+/** The median of most nodes, else the first answer. If that is a revert, its data is dropped: nothing may act on it. */
 async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
@@ -139,7 +139,7 @@ function findData(data: unknown): string {
   return inner.data !== undefined ? findData(inner.data) : findData(inner.result)
 }
 
-/** Longer messages are cut: contracts choose the text, and the patterns take quadratic time. */
+/** Longer messages are cut, since contracts choose the text and the patterns take quadratic time. */
 const longestMessage = 1_000
 
 function plainReason(message: string): string {

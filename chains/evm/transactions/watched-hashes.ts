@@ -2,13 +2,13 @@ import type { Block, BlockRef, Inclusion } from '../../port.ts'
 import { isolate } from '../heads/head-events.ts'
 
 export type Due =
-  /** Its receipt was read, or a later block will list it. */
+  /** The hash's receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
-  /** Its receipt is read by hash at each poll until a node answers. */
+  /** The receipt is read by hash at each poll until a node answers. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** Looked up in vain `unknown` times. Looked up again at the next block: it may be mined below the cached blocks. */
+  /** Looked up in vain `unknown` times. Next time at the next block, as it may be mined below the cached blocks. */
   | { readonly kind: 'unknown'; readonly unknown: number }
-  /** A cached block lists it. `misses`: how often a node lacked the receipt. */
+  /** A cached block lists the hash. `misses`: how often a node lacked the receipt. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
 export interface WatchedHash {
