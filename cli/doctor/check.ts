@@ -55,9 +55,9 @@ export async function look(area: string, name: string, at: () => Finding | Promi
 /** Replaces those remedies of the catalogue that say to run the doctor. A test finds any that are missing here. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
-    'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or portage node add.',
+    'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or run `portage node add`.',
   NODES_DISAGREE:
-    'Compare the nodes above with a block explorer: portage node disable the one that is behind or wrong, and remove dead ones from the config.',
+    'Compare the nodes above with a block explorer. Disable the node that is behind or wrong (run `portage node disable`), and remove dead nodes from the config.',
   SIGNER_OFFLINE:
     'Check that the remote signer or AWS KMS answers from this machine, and that it allows this process to use the key (credentials, policy). Its log may say more.',
 }

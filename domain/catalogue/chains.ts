@@ -18,7 +18,7 @@ export const chainRows = {
   },
   CHAIN_WITHOUT_MAJORITY: {
     title: "Half or more of the chain's configured nodes do not answer.",
-    remedy: 'Bring nodes back. Remove those that are gone for good from the config, and restart the processes.',
+    remedy: 'Bring nodes back. Remove nodes that are gone for good from the config, and restart the processes.',
     ...cause(
       'chain',
       'Portage reads and sends through the other nodes. Verdicts that need a majority wait.',
@@ -63,9 +63,9 @@ export const chainRows = {
   },
   NODES_DISAGREE: retry(
     'The nodes of the chain do not agree.',
-    'Nothing if it passes. Otherwise find the node that lies (portage doctor), and disable it (portage node disable). Disabled nodes still count: if no majority is left, remove dead ones from the config.',
+    'Nothing if it passes. Otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
   ),
-  NODE_UNAVAILABLE: retry('No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
+  NODE_UNAVAILABLE: retry('No node of the chain answered.', 'Check the nodes in the config; `portage doctor` tests each of them.'),
   NODE_REFUSED: retry('The node refused the request.', 'Read the message of the node.'),
   CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
   TRANSACTION_REFUSED: retry('The node refused the transaction.', 'Read the message of the node.'),
@@ -75,7 +75,7 @@ export const chainRows = {
   ),
   SIGNATURES_SLOW: row(
     'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
-    'Build secp256k1 for this platform: npm explore secp256k1 -- npm run install',
+    'Build secp256k1 for this platform: run `npm explore secp256k1 -- npm run install`.',
   ),
   EFFECT_UNDONE: retry(
     'The chain no longer shows what it showed as final.',

@@ -16,7 +16,7 @@ export const laneRows = {
   LANE_CHAIN_REPLACED: {
     ...fatal(
       'A block that the lane knew as final is no longer in the chain.',
-      'Make sure that the chain was really replaced, and that no node is on a wrong fork. Then portage lane reset --chain-replaced.',
+      'Make sure that the chain was really replaced, and that no node is on a wrong fork. Then run `portage lane reset --chain-replaced`.',
     ),
     ...cause('lane', does.otherLanes, [nodes, `portage lane reset <lane> --chain-replaced ${reason}`], 'The lane has stopped itself.'),
   },
@@ -31,15 +31,15 @@ export const laneRows = {
     ]),
   },
   LANE_FORBIDDEN: {
-    ...retry('The lane is forbidden: its key signs nothing new.', 'portage lane activate'),
+    ...retry('The lane is forbidden: its key signs nothing new.', 'Run `portage lane activate`.'),
     ...cause('lane', does.otherLanes, [showLane, activate]),
   },
   LANE_PAUSED: {
-    ...retry('The lane is paused: it gives no nonces.', 'portage lane resume'),
+    ...retry('The lane is paused: it gives no nonces.', 'Run `portage lane resume`.'),
     ...cause('lane', does.otherLanes, [showLane, `portage lane resume <lane> ${reason}`]),
   },
   LANE_DRAINING: {
-    ...retry('The lane is draining: it takes no new work.', 'portage lane activate, once it should work again.'),
+    ...retry('The lane is draining: it takes no new work.', 'Run `portage lane activate` once it should work again.'),
     ...cause('lane', does.otherLanes, [showLane, activate]),
   },
   LANE_WINDOW_ZERO: {
@@ -48,7 +48,7 @@ export const laneRows = {
   },
   FEE_LIMIT_REACHED: {
     title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
-    remedy: 'portage fees show, then raise the limit (portage fees set), or wait until the base fee falls.',
+    remedy: 'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls.',
     ...cause('lane', 'Portage sends the best attempt again and again. Higher nonces wait for this one.', [showLane, fees, raiseFee]),
   },
   NONCE_STUCK: {
@@ -62,7 +62,7 @@ export const laneRows = {
     ),
   },
   LANE_UNREACHABLE: {
-    ...retry('The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+    ...retry('The lane workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
     ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other ledgers do answer.'),
   },
   LANE_UNSYNCED: {
@@ -93,7 +93,7 @@ export const laneRows = {
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(
     'Nearly as many nonces as the lane can keep wait for finality. At the limit it gives no more.',
-    "Check the chain's finality (portage node list). If it is only slow, add a lane.",
+    "Check the chain's finality (run `portage node list`). If it is only slow, add a lane.",
   ),
   NONCE_NOT_FINAL: retry(
     'A nonce that the transfer held may still be mined with its call.',
@@ -113,14 +113,14 @@ export const laneRows = {
   CALL_UNJUSTIFIED: {
     ...fatal(
       'No message of a bridge proves this call: the key of the lane does not sign it.',
-      'Nothing was signed. Portage did not start this workflow, or its message was altered: find out who reaches Temporal.',
+      'Nothing was signed. Portage did not start this workflow, or its message was altered: find out who can reach Temporal.',
     ),
     ...cause('transfers', 'Nothing is signed.', [show, showLane]),
   },
   SIGNER_OFFLINE: {
     ...retry(
       'The signer of this lane does not sign as it should.',
-      'Nothing if it passes. Otherwise check the remote signer or AWS KMS, and that this process may use the key: portage doctor.',
+      'Nothing if it passes. Otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
     ),
     ...cause('transfers', does.keeps, [doctor, show]),
   },
@@ -134,6 +134,6 @@ export const laneRows = {
   ),
   TRANSACTION_LOST: fatal(
     "The fate of this operator's transaction is unknown: it is not sent again.",
-    'Look at the transactions of the account of the lane, by the nonce and the hashes. Order it again only if none of them made it.',
+    'Look at the transactions of the account of the lane, by the nonce and the hashes. Order it again only if none of these transactions made it.',
   ),
 } satisfies Record<string, Row>

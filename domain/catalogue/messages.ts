@@ -10,7 +10,7 @@ export const messageRows = {
   ),
   MESSAGE_TOO_LARGE: fatal(
     'The message is larger than Portage carries.',
-    'Redeem it without Portage: portage transfer submit has the same limit.',
+    'Redeem it without Portage: `portage transfer submit` has the same limit.',
   ),
   VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
   VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
@@ -50,7 +50,7 @@ export const messageRows = {
   ),
   NATIVE_ID_MISMATCH: fatal(
     'The id is not the hash of what the native bridge transfer says.',
-    'Nothing was sent. Compare the message with the source contract: noncesToOutboundTransfers of this nonce.',
+    'Nothing was sent. Compare the message with the source contract: `noncesToOutboundTransfers` of this nonce.',
     { haltRoute: true },
   ),
   NATIVE_TABLE_MISMATCH: fatal(
@@ -60,7 +60,7 @@ export const messageRows = {
   ),
   NATIVE_NONCE_MISMATCH: fatal(
     'The target contract completed this id under another nonce.',
-    'The route must stop. Compare both contracts: noncesToOutboundTransfers of the nonce, idsToInboundNonces of the id.',
+    'The route must stop. Compare both contracts: `noncesToOutboundTransfers` of the nonce, `idsToInboundNonces` of the id.',
     { haltRoute: true },
   ),
   NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
@@ -78,7 +78,7 @@ export const messageRows = {
   },
   SPY_SILENT: {
     title: 'The guardian spy is connected and sends nothing.',
-    remedy: 'Restart the spy: one that has lost its peers stays connected and sends nothing.',
+    remedy: 'Restart the spy: a spy that has lost its peers stays connected and sends nothing.',
     ...cause(
       'intake',
       'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing ones.',
@@ -88,10 +88,10 @@ export const messageRows = {
   },
   SPY_BACKLOG: row(
     'Too many messages wait: the spy is not read.',
-    'Repair what keeps messages from being submitted: portage stuck. The spy is read again once there is room; messages missed until then are fetched from the guardians.',
+    'Repair what keeps messages from being submitted: run `portage stuck`. The spy is read again once there is room; messages missed until then are fetched from the guardians.',
   ),
   MESSAGES_LEFT: row(
     'The process stopped before these messages could be submitted.',
-    'Nothing if their sources have streams, which fetch them. Otherwise portage transfer submit.',
+    'Nothing if their sources have streams, which fetch them. Otherwise run `portage transfer submit`.',
   ),
 } satisfies Record<string, Row>

@@ -9,7 +9,7 @@ const waits = 'Events wait in Temporal for as long as it keeps closed workflows.
 export const notificationRows = {
   RECEIVER_GONE: {
     title: 'A receiver of notifications has answered 410: it wants no more, and is disabled.',
-    remedy: 'If its url is still right, portage notifications enable. Otherwise remove it from the config.',
+    remedy: 'If its url is still right, run `portage notifications enable`. Otherwise remove the receiver from the config.',
     ...cause('notifications', waits, [list, enable]),
   },
   RECEIVER_UNSERVED: {
@@ -20,7 +20,7 @@ export const notificationRows = {
   RECEIVER_FAILING: {
     title: 'A receiver of notifications does not answer, or refuses notifications.',
     remedy:
-      'portage notifications list has the last error. 401 and 403: does it have the secret that signs? 404 and 3xx: is its url right? If portage notifications test succeeds, the rest is sent at once.',
+      '`portage notifications list` has the last error. 401 and 403: does it have the secret that signs? 404 and 3xx: is its url right? If `portage notifications test` succeeds, the rest is sent at once.',
     ...cause('notifications', 'Portage retries less and less often. Other receivers are notified as usual.', [
       list,
       'portage notifications test <receiver>',
@@ -31,21 +31,21 @@ export const notificationRows = {
     remedy: 'Enable it. With `--from-now` the events of the time in between are left out.',
     ...cause('notifications', waits, [enable]),
   },
-  NOTIFIER_UNREACHABLE: retry('The notifier of this receiver did not answer.', 'Check that a worker serves the queue ledger.'),
+  NOTIFIER_UNREACHABLE: retry('The notifier of this receiver did not answer.', 'Check that a worker serves the queue `ledger`.'),
   RECEIVER_REFUSES: row(
     'A receiver refuses a notification, which is sent again.',
     "Look for the id in the receiver's own log. 401 and 403: does it have the secret? 404 and 3xx: is its url right?",
   ),
   NOTIFICATION_GIVEN_UP: row(
     'A receiver refused a notification at every try. It is given up.',
-    'Repair the receiver, then portage notifications replay.',
+    'Repair the receiver, then run `portage notifications replay`.',
   ),
   RECEIVER_SECRET_UNUSABLE: row(
     'A secret of a receiver cannot be used. The receiver gets no notifications until it can be used.',
-    'Put whsec_ and 24 to 64 random bytes in base64 there: echo "whsec_$(openssl rand -base64 32)".',
+    'Put `whsec_` and 24 to 64 random bytes in base64 there: `echo "whsec_$(openssl rand -base64 32)"` makes such a secret.',
   ),
   RUN_FOREIGN: row(
     'A run that Portage did not write claims to be a delivery or a reversal. No receiver is notified of it.',
-    'Somebody else writes to Temporal: find out who reaches it (SECURITY.md), look at the run, and terminate or delete it if it is not yours.',
+    'Somebody else writes to Temporal: find out who can reach it (SECURITY.md), look at the run, and terminate or delete it if it is not yours.',
   ),
 } satisfies Record<string, Row>

@@ -13,15 +13,15 @@ export const operationRows = {
   },
   UNREAD: {
     title: 'A part of the answer could not be read, so causes may be missing.',
-    remedy: 'Ask again. If it lasts, portage doctor names the part that does not answer.',
+    remedy: 'Ask again. If it lasts, `portage doctor` names the part that does not answer.',
     ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
   },
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
   INPUT_INVALID: fatal('The request has a problem.', 'Correct the fields that are named.'),
-  SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'npm run setup'),
+  SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'Run `npm run setup`.'),
   DATA_FOLDER_UNUSABLE: fatal(
     'The data folder cannot be used.',
-    'Check dataFolder in the config: the user of the process must be able to write to it, or to create it.',
+    'Check `dataFolder` in the config: the user of the process must be able to write to it, or to create it.',
   ),
   ARCHIVE_UNAVAILABLE: retry(
     'The archive could not be read or written.',
@@ -37,17 +37,17 @@ export const operationRows = {
   ),
   API_LISTEN: fatal(
     'The API cannot listen at its address.',
-    'Stop the program that listens there, or choose another api.host or api.port in the config.',
+    'Stop the program that listens there, or choose another `api.host` or `api.port` in the config.',
   ),
   ADMIN_LISTEN: fatal(
     'The admin port, with health and metrics of this process, cannot be listened on.',
-    'Stop the program that listens there (another process of Portage with the same config?), or choose another admin.host or admin.port in the config, or --admin-port; 0 takes any free port.',
+    'Stop the program that listens there (another process of Portage with the same config?), or choose another `admin.host` or `admin.port` in the config, or `--admin-port`; 0 takes any free port.',
   ),
   CODEC_LISTEN: fatal(
     'The codec server cannot listen at its address.',
-    'Stop the program that listens there, or choose another codecServer.host or codecServer.port in the config, or --port.',
+    'Stop the program that listens there, or choose another `codecServer.host` or `codecServer.port` in the config, or `--port`.',
   ),
-  API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
+  API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (run `portage run --role api`), or name its URL with `--api`.'),
   API_BUSY: retry(
     'This process already handles its limit of requests of this kind.',
     'Send it again after the time in the Retry-After header, or to another process that serves the API.',
@@ -65,35 +65,35 @@ export const operationRows = {
     'The first request with this idempotency key is still being handled.',
     'Send the same request again after the time in the Retry-After header.',
   ),
-  TRANSFER_NOT_FOUND: fatal('No transfer has this id.', 'portage transfer list shows the known ids.'),
+  TRANSFER_NOT_FOUND: fatal('No transfer has this id.', '`portage transfer list` shows the known ids.'),
   TRANSFER_AMBIGUOUS: fatal('Several transfers match this.', 'Use the whole id of one of the candidates.'),
-  LANE_NOT_FOUND: fatal('No lane has this id.', 'portage lane list shows the known lanes.'),
+  LANE_NOT_FOUND: fatal('No lane has this id.', '`portage lane list` shows the known lanes.'),
   RECEIVER_NOT_FOUND: fatal(
     'No receiver of notifications has this name, or its notifier has not begun.',
-    'portage notifications list shows the receivers of the config. A process of the role ledger with the same config starts their notifiers.',
+    '`portage notifications list` shows the receivers of the config. A process of the role ledger with the same config starts their notifiers.',
   ),
   STREAM_NOT_FOUND: fatal(
     'No stream has this id.',
-    'portage stream list shows the known streams. A stream is started when the intake first reads its source.',
+    '`portage stream list` shows the known streams. A stream is started when the intake first reads its source.',
   ),
   ACCESS_TOKEN_MISSING: fatal(
     'This needs an access token.',
-    'Over HTTP send Authorization: Bearer <token>; on the command line set PORTAGE_TOKEN, or give --token-file. portage token create makes one.',
+    'Over HTTP send `Authorization: Bearer <token>`; on the command line set `PORTAGE_TOKEN`, or give `--token-file`. `portage token create` makes a token.',
   ),
   ACCESS_TOKEN_INVALID: fatal(
     'The access token is not one of this deployment.',
-    'Use a token that was made for it and whose key was not removed; portage token create makes one.',
+    'Use a token that was made for it and whose key was not removed; `portage token create` makes one.',
   ),
-  ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new one: portage token create.'),
+  ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new token: `portage token create` makes one.'),
   ACCESS_TOKEN_REVOKED: fatal(
     'The access token was revoked.',
-    'Ask the administrator of this deployment: portage token list shows when and why.',
+    'Ask the administrator of this deployment: `portage token list` shows when and why.',
   ),
   ACCESS_LEVEL: fatal(
     'The level of the access token is too low for this.',
     'Use a token of the level that is needed: docs/operate/access.md.',
   ),
-  ACCESS_SCOPE: fatal('The access token is not for this chain or lane.', 'Use a token whose scope has it: portage token list.'),
+  ACCESS_SCOPE: fatal('The access token is not for this chain or lane.', 'Use a token whose scope has it: `portage token list` shows the scopes.'),
   ACCESS_HOST: fatal(
     'The request names a host that this API does not serve.',
     'If it is a name of this API, add it to api.hosts in the config.',
@@ -104,7 +104,7 @@ export const operationRows = {
   ),
   TOKEN_UNLISTED: row(
     'The first access token is not on the list of tokens.',
-    'The next start lists it. Until then revoke it with the token itself (portage token revoke --stolen) or by removing its key; portage token list.',
+    'The next start lists it. Until then revoke it with the token itself (run `portage token revoke --stolen`) or by removing its key. `portage token list` shows the list.',
   ),
 } satisfies Record<string, Row>
 
@@ -115,7 +115,7 @@ export const settingsRows = {
   HALTED: {
     ...retry(
       'An operator or Portage itself has halted this.',
-      'portage unhalt, with the scope that portage settings shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why first.',
+      'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why first.',
     ),
     ...cause(
       'chain',
@@ -126,27 +126,27 @@ export const settingsRows = {
   },
   DENIED: {
     title: 'Transfers were declined because their recipient or token is on the deny-list.',
-    remedy: 'Nothing if the rule is right. Otherwise remove the rule, then portage transfer retry.',
+    remedy: 'Nothing if the rule is right. Otherwise remove the rule, then run `portage transfer retry`.',
     ...cause('note', 'The transfers have ended as declined. A retry decides again.', [
       'portage settings',
       `portage allow <kind> <party> ${reason}`,
     ]),
   },
-  SETTINGS_UNREACHABLE: retry('The settings workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+  SETTINGS_UNREACHABLE: retry('The settings workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
   SETTINGS_OLDER: row(
     'The settings are older than before, or gone: Temporal was wiped or restored.',
-    'portage settings: halts, denied parties and revoked tokens are ordered again from the checkpoint. Check everything else.',
+    'Run `portage settings`: halts, denied parties and revoked tokens are ordered again from the checkpoint. Check everything else.',
   ),
   SETTINGS_RESTORED: row(
     'Temporal had no settings: those of the checkpoint are in force again.',
-    'portage settings shows what is in force.',
+    '`portage settings` shows what is in force.',
   ),
   SETTINGS_ORDERED_AGAIN: row(
     'An order of the checkpoint was missing from the settings, and was given again.',
-    'portage settings shows what is in force. End the orders that should not be.',
+    '`portage settings` shows what is in force. End the orders that should not be in force.',
   ),
   SETTINGS_CHECKPOINT_UNUSABLE: row(
     'The checkpoint of the settings cannot be used: halts from before a wipe are not known.',
-    'Give the halts and denials again (portage halt, portage deny), then correct or remove the file, or the object.',
+    'Give the halts and denials again (run `portage halt` and `portage deny`), then correct or remove the file, or the object.',
   ),
 } satisfies Record<string, Row>

@@ -5,8 +5,8 @@ const { audit, doctor, nodes, reason, showStream } = commands
 /** Streams: their alarms, gaps and checkpoints. */
 export const streamRows = {
   STREAM_UNREACHABLE: {
-    ...retry('The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
-    ...cause('intake', 'Portage keeps asking the stream.', [showStream], 'Other workflows of the queue ledger answer.'),
+    ...retry('The stream workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
+    ...cause('intake', 'Portage keeps asking the stream.', [showStream], 'Other workflows of the queue `ledger` answer.'),
   },
   STREAM_FORKED: {
     title: 'The source chain shows other final blocks than those that Portage has read.',
@@ -89,7 +89,7 @@ export const streamRows = {
   },
   STREAM_AUDIT_UNENDED: retry(
     'The audit of the stream was ended early: an answer that it needed did not come.',
-    'portage stuck names the cause: a stream without a source, a ledger, Temporal or a node that is away. Then audit it again. Results until then are kept.',
+    '`portage stuck` names the cause: a stream without a source, a ledger, Temporal or a node that is away. Then audit it again. Results until then are kept.',
   ),
   CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',
@@ -105,19 +105,19 @@ export const streamRows = {
   ),
   LOGS_HIDDEN: row(
     'The source has transfers that no log of its final blocks showed: a node hides logs.',
-    'Compare the nodes (portage node list), and disable or replace the one that hides logs. Nothing is lost: the table of the source has the transfers.',
+    'Compare the nodes (run `portage node list`), and disable or replace the node that hides logs. Nothing is lost: the table of the source has the transfers.',
   ),
   COMPLETIONS_UNKNOWN: row(
     'The target completed numbers that the source does not have.',
-    'portage stream audit <stream>; docs/runbooks/STREAM_COUNT.md.',
+    'Run `portage stream audit <stream>`; docs/runbooks/STREAM_COUNT.md.',
   ),
   SOURCE_COUNT_FELL: row(
     'The source counts fewer transfers than its logs have shown. Its blocks are read again.',
-    'portage stream show <stream>, and compare the nodes of the source with a block explorer: a node lies or is on a fork.',
+    'Run `portage stream show <stream>`, and compare the nodes of the source with a block explorer: a node lies or is on a fork.',
   ),
   SOURCE_FORKED: row(
     'The source was reorganised below finality, or its nodes contradict themselves. Blocks are read again.',
-    'portage audit run --chain <chain> --hours 48, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
+    'Run `portage audit run --chain <chain> --hours 48`, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
   ),
   STREAM_BEGAN_OTHERWISE: row(
     'A setting of the config applies only when a stream begins, and this stream already runs.',
@@ -125,7 +125,7 @@ export const streamRows = {
   ),
   NUMBERS_MISSING: row(
     'Numbers of the stream are missing.',
-    'portage stream show <stream> says why each is missing; docs/runbooks/GAP_UNOBSERVED.md.',
+    '`portage stream show <stream>` says why each is missing; docs/runbooks/GAP_UNOBSERVED.md.',
   ),
   TRANSFERS_LOST: row(
     'Open numbers had no workflow. They are started again.',
@@ -133,10 +133,10 @@ export const streamRows = {
   ),
   AUDIT_CORRECTED: row(
     'The audit of a stream found numbers listed as open that had ended.',
-    'Nothing: the stream is correct now. If it repeats, find out who ends transfers: portage stream show <stream>.',
+    'Nothing: the stream is correct now. If it repeats, find out who ends transfers: run `portage stream show <stream>`.',
   ),
   RUNS_FOREIGN: row(
     'Workflow runs claim numbers of an emitter whose guardians never signed them. They are left out.',
-    'Find out who reaches Temporal: Portage did not start these runs. portage transfer show <first>',
+    'Find out who can reach Temporal: Portage did not start these runs. `portage transfer show <first>` shows the first.',
   ),
 } satisfies Record<string, Row>

@@ -34,7 +34,7 @@ export const temporalRows = {
   },
   TEMPORAL_NAMESPACE: retry(
     'The Temporal server does not have the namespace.',
-    'Check temporal.namespace in the config, or create it: portage setup temporal',
+    'Check temporal.namespace in the config, or create it: run `portage setup temporal`.',
   ),
   TEMPORAL_TLS: retry(
     'The Temporal server requires TLS, and Portage connects in plain text.',
@@ -76,7 +76,7 @@ export const temporalRows = {
     'The API key of Temporal expires soon.',
     'Create a new one, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
   ),
-  VERSION_INACTIVE: row('This version of the workers gets no new work.', 'portage deploy status, then portage deploy promote.'),
+  VERSION_INACTIVE: row('This version of the workers gets no new work.', 'Run `portage deploy status`, then `portage deploy promote`.'),
   QUEUE_UNPOLLED: fatal(
     'This process serves a task queue of Temporal, and no longer polls it.',
     'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start it again. Keep its log: this is a bug.',
@@ -87,7 +87,7 @@ export const temporalRows = {
   ),
   WORKFLOW_RESET: row(
     'A workflow was reset to its first task, with its signals and updates.',
-    'Find out whether Temporal was set back or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
+    'Find out whether Temporal was restored to an earlier state or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
   ),
   WORKFLOW_STUCK: row(
     'The task of a workflow fails again and again, and a reset does not help.',
@@ -95,16 +95,16 @@ export const temporalRows = {
   ),
   WORKFLOW_UNANSWERED: row(
     'A workflow did not answer an update, which is sent again.',
-    'Check that a worker serves the queue ledger and that Temporal answers: portage stuck.',
+    'Check that a worker serves the queue `ledger` and that Temporal answers: run `portage stuck`.',
   ),
   PROCESS_NOT_READY: row(
     'A role has no process that is ready, or some of its processes wait.',
-    'GET /readyz at the admin port of the process says what it waits for.',
+    '`GET /readyz` at the admin port of the process says what it waits for.',
   ),
   // Encrypted payloads. All errors are retriable, because another process may have the key.
   ENCRYPTION_KEY: retry(
     'A key of temporal.encryption cannot be used.',
-    'Put the whole key, and nothing else, into the named file or variable: openssl rand -base64 32 makes one.',
+    'Put the whole key, and nothing else, into the named file or variable: `openssl rand -base64 32` makes one.',
   ),
   ENCRYPTION_KEY_UNKNOWN: retry(
     'A payload in Temporal is encrypted with a key that this process does not have.',
@@ -116,7 +116,7 @@ export const temporalRows = {
   ),
   ENCRYPTION_BROKEN: retry(
     'A payload in Temporal cannot be decrypted with the key that it names.',
-    'Check that all processes have the same key under this id. Otherwise somebody who reaches Temporal has changed or moved it: docs/runbooks/WORKFLOW_FAILING.md.',
+    'Check that all processes have the same key under this id. Otherwise somebody who can reach Temporal has changed or moved it: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   PAYLOADS_PLAIN: row(
     'Payloads in Temporal are not encrypted.',

@@ -17,14 +17,14 @@ export const transferRows = {
   ),
   AMOUNT_TOO_SMALL: fatal(
     'The amount is below the configured minimum of the route.',
-    'Lower minimumAmount of the route and portage transfer retry, or complete it without Portage.',
+    'Lower `minimumAmount` of the route and run `portage transfer retry`, or complete it without Portage.',
   ),
   FEE_TOO_LOW: fatal(
     'The fee is below the configured minimum.',
     'Lower the minimum fee for this target chain and token, or redeem it without Portage.',
   ),
-  RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'portage allow recipient …, then portage transfer retry.'),
-  TOKEN_DENIED: fatal('The token is on the deny-list.', 'portage allow token …, then portage transfer retry.'),
+  RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow recipient …`, then `portage transfer retry`.'),
+  TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow token …`, then `portage transfer retry`.'),
   // Reasons to wait. Nothing is wrong with the transfer, but the chain or the bridge is not ready.
   BRIDGE_PAUSED: {
     ...retry('The bridge contract is paused.', 'Wait until its owner resumes it.'),
@@ -33,7 +33,7 @@ export const transferRows = {
   BRIDGE_ROLE_MISSING: {
     ...retry(
       'The account of the lane does not have the role of a relayer.',
-      'Ask the admin of the bridge to grant RELAYER_ROLE to the address of the lane.',
+      'Ask the admin of the bridge to grant `RELAYER_ROLE` to the address of the lane.',
     ),
     ...cause('transfers', 'Portage pauses a lane that can do nothing else, and resumes it when it has the role.', [show, listLanes]),
   },
@@ -54,7 +54,7 @@ export const transferRows = {
   BRIDGE_CAP: {
     ...fatal(
       'The amount is not below the inbound cap of a whole day.',
-      'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then portage transfer retry.',
+      'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then run `portage transfer retry`.',
     ),
     ...cause('transfers', 'The transfers are parked, because their amounts are above the cap of a whole day.', [show, commands.retry]),
   },
@@ -69,11 +69,11 @@ export const transferRows = {
     ...cause('transfers', does.rechecks, [show]),
   },
   FEE_CEILING: {
-    ...retry('The base fee is above the ceiling.', 'Wait until it falls, or raise the ceiling: portage fees set.'),
+    ...retry('The base fee is above the ceiling.', 'Wait until it falls, or raise the ceiling: run `portage fees set`.'),
     ...cause('transfers', does.rechecks, [fees, `portage fees set --scope chain:<chain> --base-fee-ceiling <fee> ${reason}`]),
   },
   FEE_LIMIT: {
-    ...retry('The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: portage fees set.', {
+    ...retry('The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: run `portage fees set`.', {
       waitsForItself: true,
     }),
     ...cause('transfers', does.rechecks, [fees, raiseFee]),
@@ -89,7 +89,7 @@ export const transferRows = {
   QUARANTINED: {
     ...retry(
       'Deliveries of this token, or to this recipient, were simulated without error and then reverted: no more gas is spent on it for now.',
-      'Look at the reverted transactions. Portage tries again at the time that the reason says, or at once by portage transfer retry; portage deny keeps the token or the recipient out.',
+      'Look at the reverted transactions. Portage tries again at the time that the reason says, or at once by `portage transfer retry`; `portage deny` keeps the token or the recipient out.',
       { waitsForItself: true },
     ),
     ...cause('transfers', 'Portage tries these transfers less often, so that they waste no gas.', [
@@ -97,17 +97,17 @@ export const transferRows = {
       `portage deny <kind> <party> ${reason}`,
     ]),
   },
-  GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (portage fees set), then portage transfer retry.'),
+  GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.'),
   DEADLINE_PASSED: fatal(
     'The deadline of the transfer has passed.',
-    'portage transfer retry delivers it nevertheless, without a deadline.',
+    '`portage transfer retry` delivers it nevertheless, without a deadline.',
   ),
-  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason; portage transfer retry tries again.', {
+  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason; `portage transfer retry` tries again.', {
     waitsForItself: true,
   }),
   DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   TRANSFERS_SLOW: {
-    ...row('Transfers are in one state for longer than it usually takes.', 'portage transfer show <id> shows the state and every attempt.'),
+    ...row('Transfers are in one state for longer than it usually takes.', '`portage transfer show <id>` shows the state and every attempt.'),
     ...cause('unexplained', 'Portage keeps trying.', [show, doctor]),
   },
   TRANSFERS_PARKED: {
@@ -125,10 +125,10 @@ export const transferRows = {
   },
   TRANSFER_REOPENED: row(
     'A transfer was closed without an outcome, and is started again.',
-    'Find out who ends transfers without Portage. To stop one for good: portage transfer cancel.',
+    'Find out who ends transfers without Portage. To stop a transfer for good, run `portage transfer cancel`.',
   ),
   TRANSFER_RESET: row(
     'A transfer made no progress, and is started again.',
-    'Nothing if Temporal was set back or restored. Otherwise report it.',
+    'Nothing if Temporal was restored to an earlier state. Otherwise report it.',
   ),
 } satisfies Record<string, Row>

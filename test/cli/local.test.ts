@@ -169,7 +169,7 @@ describe.concurrent('where nothing answers', slow, () => {
   test('submit says that the API is needed', async ({ expect }) => {
     const { code, err } = await runCli(['transfer', 'submit', 'AQ==', '--config', await writeDeadConfig()])
     expect(err).toContain('API_UNAVAILABLE: The REST API of Portage cannot be reached.')
-    expect(err).toContain('→ Start it (portage run --role api), or name its URL with --api.')
+    expect(err).toContain('→ Start it (run `portage run --role api`), or name its URL with `--api`.')
     expect(code).toBe(1)
   })
 

@@ -271,7 +271,7 @@ describe('portage stream', () => {
       cli('list', '--json'),
       cli('checkpoint', 'show', stream),
     ])
-    const away = { code: 'STREAM_UNREACHABLE', remedy: 'Check that a worker serves the queue ledger.' }
+    const away = { code: 'STREAM_UNREACHABLE', remedy: 'Check that a worker serves the queue `ledger`.' }
     expect([shown.code, shown.json()]).toEqual([1, { error: expect.objectContaining(away) }])
     expect([ordered.code, ordered.err]).toEqual([1, expect.stringContaining(away.code)])
     expect(listed.json()['streams']).toEqual([{ stream, problem: expect.stringContaining('did not answer') }])

@@ -148,5 +148,5 @@ test('two processes with one port: the second ends, and names the field', async 
   await second.exited
   await until(() => second.tail().includes('ADMIN_LISTEN'), { timeoutMs: 60_000, what: 'the reason' })
   expect(second.ended).toBe('ended with code 1')
-  expect(second.tail()).toMatch(/admin\.port=\d+ reason=EADDRINUSE[^]*admin\.port in the config, or --admin-port/)
+  expect(second.tail()).toMatch(/admin\.port=\d+ reason=EADDRINUSE[^]*admin\.port` in the config, or `--admin-port/)
 })
