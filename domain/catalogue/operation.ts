@@ -47,7 +47,10 @@ export const operationRows = {
     'The codec server cannot listen at its address.',
     'Stop the program that listens there, or choose another `codecServer.host` or `codecServer.port` in the config, or `--port`.',
   ),
-  API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (run `portage run --role api`), or name its URL with `--api`.'),
+  API_UNAVAILABLE: retry(
+    'The REST API of Portage cannot be reached.',
+    'Start it (run `portage run --role api`), or name its URL with `--api`.',
+  ),
   API_BUSY: retry(
     'This process already handles its limit of requests of this kind.',
     'Send it again after the time in the Retry-After header, or to another process that serves the API.',
@@ -93,7 +96,10 @@ export const operationRows = {
     'The level of the access token is too low for this.',
     'Use a token of the level that is needed: docs/operate/access.md.',
   ),
-  ACCESS_SCOPE: fatal('The access token is not for this chain or lane.', 'Use a token whose scope has it: `portage token list` shows the scopes.'),
+  ACCESS_SCOPE: fatal(
+    'The access token is not for this chain or lane.',
+    'Use a token whose scope has it: `portage token list` shows the scopes.',
+  ),
   ACCESS_HOST: fatal(
     'The request names a host that this API does not serve.',
     'If it is a name of this API, add it to api.hosts in the config.',

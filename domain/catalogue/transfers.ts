@@ -97,7 +97,10 @@ export const transferRows = {
       `portage deny <kind> <party> ${reason}`,
     ]),
   },
-  GAS_LIMIT: fatal('The call needs more gas than is allowed.', 'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.'),
+  GAS_LIMIT: fatal(
+    'The call needs more gas than is allowed.',
+    'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.',
+  ),
   DEADLINE_PASSED: fatal(
     'The deadline of the transfer has passed.',
     '`portage transfer retry` delivers it nevertheless, without a deadline.',
@@ -107,7 +110,10 @@ export const transferRows = {
   }),
   DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   TRANSFERS_SLOW: {
-    ...row('Transfers are in one state for longer than it usually takes.', '`portage transfer show <id>` shows the state and every attempt.'),
+    ...row(
+      'Transfers are in one state for longer than it usually takes.',
+      '`portage transfer show <id>` shows the state and every attempt.',
+    ),
     ...cause('unexplained', 'Portage keeps trying.', [show, doctor]),
   },
   TRANSFERS_PARKED: {

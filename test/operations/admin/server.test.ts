@@ -122,6 +122,8 @@ test('a port in use is an error that names the field', async () => {
   const { server } = await opened()
   await expect(opened({ port: server.port })).rejects.toMatchObject({
     ...{ code: 'ADMIN_LISTEN', retriable: false },
-    message: expect.stringMatching(new RegExp(`admin.port=${server.port} reason=EADDRINUSE.*admin.port\` in the config, or \`--admin-port`)),
+    message: expect.stringMatching(
+      new RegExp(`admin.port=${server.port} reason=EADDRINUSE.*admin.port\` in the config, or \`--admin-port`),
+    ),
   })
 })
