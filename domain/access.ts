@@ -1,11 +1,11 @@
 import type { LaneId } from './lane/lane.ts'
 import type { ChainName } from './transfer/transfer.ts'
 
-/** Levels of a token; each includes those before it. docs/operate/access.md lists the orders of each. */
+/** Levels of a token; each includes the levels before it. docs/operate/access.md lists the orders of each. */
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Longest lifetime of a token, ms. Revocations need not be kept longer. */
+/** Maximum lifetime of a token, ms. Revocations need not be kept longer. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** The chains and lanes that the orders of a token may concern. Absent: all. */

@@ -25,7 +25,7 @@ export const portageItself = 'portage'
 export const ordersKept = 32
 /** How many orders the details of the Web UI show at most. */
 const linesShown = 10
-/** Longest name and reason, in characters. */
+/** Maximum lengths of name and reason, characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
 /** Reads any value, since a malformed signal must not fail a task. @param via goes into the reason of unnamed orders */

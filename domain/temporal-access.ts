@@ -2,9 +2,9 @@ import type { StreamNames } from './stream/stream.ts'
 
 /** A secret or certificate, read when needed. Printing the object does not show its text. */
 export interface CredentialSource {
-  /** The setting that named it: `the config file`, `TEMPORAL_API_KEY`, `profile prod of /etc/temporal.toml`. */
+  /** The setting with the credential: `the config file`, `TEMPORAL_API_KEY`, `profile prod of /etc/temporal.toml`. */
   readonly from: string
-  /** Absolute path of its file. Absent: it is in a variable or the setting itself, and cannot change at runtime. */
+  /** Absolute path of the file. Absent: the text is in a variable or the setting, and cannot change at runtime. */
   readonly file?: string
   /** Reads the present text. Throws the system's error if the file cannot be read. */
   read(): string

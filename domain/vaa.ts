@@ -7,7 +7,7 @@ export interface GuardianSignature {
   readonly signature: Uint8Array
 }
 
-/** A version 1 VAA. Only its form is checked: checking signatures needs a guardian set and a hash. */
+/** A version 1 VAA. Only its form is checked, since checking signatures needs a guardian set and a hash. */
 export interface Vaa {
   readonly guardianSetIndex: number
   /** Strictly ascending by guardian. */

@@ -30,7 +30,7 @@ export async function entityWorkflow<Request, Response>(
   }
   setHandler(update, handler, { validator })
   await condition(isFull)
-  // An answer is lost if its run closes in the same task.
+  // An answer is lost if the run closes in the same task.
   do await sleep(1, { summary: 'the run is full: its last answers go out before the next run takes over' })
   while (lengthAtLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
 }

@@ -57,7 +57,7 @@ async function sendUntilFinal(
   }
 }
 
-/** Progress of the first run. Later runs keep its `orderedAt`. */
+/** Progress of the first run. Later runs keep the first run's `orderedAt`. */
 function begun(): contract.OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }

@@ -17,7 +17,7 @@ export const policies = {
 /** The time-out is longer than the waits for a nonce and for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
-/** A task not taken within `laneTaskMs` times out: the lane is busy, or no process has its key. */
+/** A task not taken within `laneTaskMs` times out, since the lane is busy or no process has its key. */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
@@ -29,7 +29,7 @@ export function localBroadcastPolicy() {
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
 }
 
-/** For steps that stay with their lane: a task waits for a worker without limit. */
+/** For steps that stay with their lane, so a task waits for a worker without limit. */
 export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs }
 }

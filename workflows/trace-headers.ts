@@ -8,7 +8,7 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
-/** A run that has ended. Times in ms since the epoch. */
+/** A run that has ended. Times are ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
@@ -84,7 +84,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   }
 }
 
-/** Anyone with access to Temporal may have written the header. An invalid one must not fail a task. */
+/** Anyone with access to Temporal may have written the header. An invalid header must not fail a task. */
 function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
   try {
     const payload = headers[traceHeader]

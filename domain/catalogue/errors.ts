@@ -43,7 +43,7 @@ export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
 }
 
-/** The code that a workflow or a server reported. INTERNAL if it is unknown: a newer version may have other codes. */
+/** The code that a workflow or a server reported. INTERNAL if it is unknown, since newer versions have other codes. */
 export function knownCode(code: unknown): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL'
 }

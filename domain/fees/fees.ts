@@ -25,7 +25,7 @@ export interface CallCost {
   readonly dataFee?: string | undefined
 }
 
-/** `wait`: fees may fall; no nonce is held until then. `impossible`: the policy never lets this call be sent. */
+/** `wait`: fees may fall, and no nonce is held until then. `impossible`: the policy never lets this call be sent. */
 export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
@@ -91,9 +91,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees to outbid a foreign transaction at our nonce: 20 % more, and twice the tip (a legacy price is both fields). An
- * uncapped call is not raised once its tip alone is above the limit, because a dearer rival would be in a block
- * already.
+ * Fees to outbid a foreign transaction with the lane's nonce: 20 % more, and twice the tip (a legacy price is both
+ * fields). An uncapped call is not raised once its tip alone is above the limit, because a dearer rival would be in a
+ * block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -131,7 +131,7 @@ export function pricedOut(offered: readonly Fees[], baseFee: string | undefined)
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** Highest cost of an attempt, wei: gas limit × maxFee, the chain's charge for its data, and the value. */
+/** Maximum cost of an attempt, wei: gas limit × maxFee, the chain's charge for its data, and the value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
@@ -158,7 +158,7 @@ function isDefault(market: FeeQuote, policy: FeePolicy): boolean {
   return market.cap !== undefined && policy.maxFeePerGas === undefined
 }
 
-/** Highest price of a gas unit for this call, wei. */
+/** Maximum price of a gas unit for this call, wei. */
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {
   if (maxFeePerTransaction === undefined) return capFrom(maxFeePerGas)
   const rest = BigInt(maxFeePerTransaction) - BigInt(dataFee ?? '0')
@@ -186,11 +186,11 @@ function least(a: bigint, b: bigint): bigint {
 
 /** Limits on the cost of a transaction. Each field comes from the most specific rule that sets it. */
 export interface FeePolicy {
-  /** Highest price of a gas unit, wei, decimal (EIP-1559 maxFeePerGas, or the legacy gas price). */
+  /** Maximum price of a gas unit, wei, decimal (EIP-1559 maxFeePerGas, or the legacy gas price). */
   readonly maxFeePerGas?: string | undefined
-  /** Highest tip per gas unit, wei, decimal (maxPriorityFeePerGas). */
+  /** Maximum tip per gas unit, wei, decimal (maxPriorityFeePerGas). */
   readonly maxTip?: string | undefined
-  /** Highest cost of a whole transaction, wei, decimal. Includes the data fee of an L2, excludes the value. */
+  /** Maximum cost of a whole transaction, wei, decimal. Includes the data fee of an L2, excludes the value. */
   readonly maxFeePerTransaction?: string | undefined
   /** No new call is sent above this base fee (wei, decimal). Transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined

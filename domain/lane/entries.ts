@@ -26,7 +26,7 @@ export interface Step {
   readonly answer: LaneAnswer
 }
 
-/** Number of granted nonces that are not mined. The window limits it. */
+/** Number of granted nonces that are not mined. The lane's window limits this number. */
 export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
@@ -48,7 +48,7 @@ export function isMined(state: LaneState, { nonce }: Entry): boolean {
   return nonce < (state.observed?.latest ?? 0)
 }
 
-/** Whether the nonce was returned unsigned and no no-op was signed for it since. */
+/** Whether the nonce was returned unsigned, and no no-op was signed for it afterwards. */
 export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }

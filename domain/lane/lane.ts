@@ -96,9 +96,9 @@ export interface Raise extends Partial<Fees> {
   readonly after: number
 }
 
-/** An operator's order to send signed bytes again. Each process obeys it once. */
+/** An operator's order to send signed bytes again. Each process obeys the order once. */
 export interface Republish {
-  /** When it was ordered, ms by the ledger's clock. */
+  /** When the order was given, ms by the ledger's clock. */
   readonly at: number
   /** Absent: all nonces that are not in a block. */
   readonly nonce?: number
@@ -122,7 +122,7 @@ export interface Observed {
 }
 
 export interface Remembered extends Observed {
-  /** When it was reported, ms since the epoch by the ledger's clock. */
+  /** When the observation was reported, ms since the epoch by the ledger's clock. */
   readonly at: number
   /** When this height or a higher one was last reported, ms by the ledger's clock. Lagging nodes report lower ones. */
   readonly leadAt: number
@@ -198,7 +198,7 @@ export interface LaneState {
   readonly republish?: Republish
   /** Number of resets. A process's knowledge from before the last reset is void. */
   readonly era: number
-  /** Hashes of withdrawn intents, the newest 1,024. A late request for one is refused. */
+  /** Hashes of withdrawn intents, the newest 1,024. A late request for such an intent is refused. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
   /** Packed entries, sorted by nonce (pages.ts). Absent: none. */
@@ -213,7 +213,7 @@ export interface LaneState {
 export interface ForgottenNonces {
   readonly from: number
   readonly to: number
-  /** When the ledger learned of them, ms since the epoch by its clock. */
+  /** When the ledger learned of these nonces, ms since the epoch by the ledger's clock. */
   readonly at: number
 }
 

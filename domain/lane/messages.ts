@@ -10,14 +10,14 @@ export interface Observation extends ledger.Observed {
   readonly since: number
   /** Transaction count including the pool, by a quorum of nodes. Sent in the first observation and until synced. */
   readonly pending?: number
-  /** Most nodes show a reorganisation deeper than finality, so lower heights are accepted. `next` is not lowered. */
+  /** A majority of nodes shows a reorganisation deeper than finality. Lower heights are accepted, but `next` stays. */
   readonly undone?: boolean
 }
 
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** Asks for a nonce. A draining lane, or one below its minimum balance, still grants `operatorTransaction`s. */
+  /** Asks for a nonce. A draining lane, or a lane below its minimum balance, still grants `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
   /** Asks for the nonce of an intent. With `callHash` the caller may then send the call; another call is a conflict. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
@@ -89,12 +89,12 @@ export interface ApplyRequest {
   readonly observe?: Observation
   /** Absent: the process has no answer of the ledger yet. */
   readonly known?: KnownLedger
-  /** Run id of the ledger's last answer; empty before the first. Absent in requests that ask for no nonce. */
+  /** Run id of the ledger's last answer; empty before the first answer. Absent in requests that ask for no nonce. */
   readonly run?: string
   readonly requests: readonly LaneRequest[]
 }
 
-/** A nonce that a process must fill with a no-op. Repeated until it is in a block. */
+/** A nonce that a process must fill with a no-op. Repeated until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
   /** Hash of the call that the no-op replaces. If it is mined, the nonce was not used externally. Absent: unknown. */

@@ -5,9 +5,9 @@ const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 
 /** Times to wait, ms. */
 export interface AttemptSchedule {
-  /** Between the tries of one notification. */
+  /** Times between the tries of one notification. */
   readonly triesMs: readonly number[]
-  /** Between tries of a receiver that does not answer. A try is one request. */
+  /** Times between tries of a receiver that does not answer. A try is one request. */
   readonly restsMs: readonly number[]
 }
 

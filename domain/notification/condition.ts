@@ -17,12 +17,12 @@ export interface Condition {
 
 /** The conditions of one source. Absent: the source could not be read, so its conditions go on. */
 export interface ConditionSource {
-  /** Prefix of the keys of its conditions. */
+  /** Prefix of the keys of the source's conditions. */
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
 
-/** Gaps younger than this, ms, are not notified: finality, the spy or the guardians' APIs usually fill them. */
+/** Gaps younger than this, ms, are not notified, since finality, the spy or the guardians' APIs usually fill them. */
 export const gapAgeMs = 10 * 60_000
 
 /** The conditions of a lane. A draining or forbidden lane is also reported as paused, with `why`. */
@@ -52,7 +52,7 @@ export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now:
   return [{ key: `stream/${stream}/gap`, type: 'stream.gap', about: { chains, bridge }, data }]
 }
 
-/** The halts in force. A halt of everything names no chain or bridge. */
+/** The halts in force. A halt of everything has no chain and no bridge. */
 export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Condition[] {
   return halts.map(({ scope, by, reason, at }) => {
     const { bridge, chain, sourceChain, targetChain } = scope

@@ -18,11 +18,11 @@ export type NotificationType = (typeof notificationTypes)[number]
 
 /** One event, plain JSON. It is the same at each try and in a replay. */
 export interface Notification {
-  /** The `webhook-id`. A receiver recognises repetitions by it. Letters, digits, `_` and `-`. */
+  /** The `webhook-id`. A receiver recognises repetitions by this id. Letters, digits, `_` and `-`. */
   readonly id: string
   /** `notification.test`: an operator's test. */
   readonly type: NotificationType | 'notification.test'
-  /** When it happened, or was first seen, ms since the epoch. */
+  /** When the event happened, or was first seen, ms since the epoch. */
   readonly at: number
   readonly data: NotificationData
 }

@@ -5,7 +5,7 @@ import type { Notification, NotificationType } from './notification.ts'
 
 /** Progress through Temporal's list of closed transfers. In ms since the epoch by Temporal's clock, except `since`. */
 export interface NotifierCursor {
-  /** All transfers that closed earlier were notified, or are kept for another try. */
+  /** All transfers that closed before this time were notified, or wait for another try. */
   readonly from: number
   /** The latest closing time in the list. */
   readonly seen: number
@@ -88,7 +88,7 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
 /** After this time without a record, ms, no step is running. A running step records its progress every minute. */
 const silentMs = 5 * 60_000
 
-/** When the receiver's notifications stopped, ms since the epoch. Undefined: it is being notified. */
+/** When the receiver's notifications stopped, ms since the epoch. Undefined: the receiver is being notified. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
   // An order also counts as a sign of life.
@@ -136,7 +136,7 @@ export type NotifierOrder =
   /** A notification of something that only a process can see: the spending of a key. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
-/** Longest raised notification, as JSON. */
+/** Maximum length of a raised notification as JSON, characters. */
 const mostRaised = 2_000
 /** The types that processes raise. A stranger's signal must not get an invented delivery signed. */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']

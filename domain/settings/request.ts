@@ -25,7 +25,7 @@ const kind: Check = () => {}
 const name = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'a name: lower case letters, digits and dashes')
 
 const maybe = optional(name)
-// Unknown fields are refused: a misspelt one would turn a narrow halt into a halt of everything.
+// Unknown fields are refused, since a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
 /** A token in the form of `Parties.token`. A leading zero or too many digits would match nothing. */

@@ -15,7 +15,7 @@ export interface StreamCheckpoint {
   readonly completedHeight?: number
   /** The cursor at the time of writing. A quorum must still have this block, since a fork voids the checkpoint. */
   readonly cursor?: ScannedBlock
-  /** Exceptions above the watermark: these numbers are not started again. */
+  /** Exceptions above the watermark, so that these numbers are not started again. */
   readonly exceptions: readonly StreamException[]
 }
 

@@ -7,7 +7,7 @@ export type IntervalSet = readonly (readonly [from: string, to: string])[]
 /** The set as text: `5x4,4` is 5 to 9 and 13. Before `x`: distance from the previous end. After `x`: length - 1. */
 export type PackedIntervals = string
 
-/** Sorts the intervals and merges those that overlap or touch. */
+/** Sorts the intervals and merges intervals that overlap or touch. */
 export function joinIntervals(intervals: readonly Interval[]): Intervals {
   const joined: [bigint, bigint][] = []
   for (const [from, to] of intervals.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
@@ -47,7 +47,7 @@ export function countIn(intervals: Intervals): bigint {
   return intervals.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
 }
 
-/** At most `most` numbers: first those from `from` upwards, then the lowest. */
+/** At most `most` numbers: first the numbers from `from` upwards, then the lowest. */
 export function takeNumbers(intervals: Intervals, from: bigint, most: number): readonly bigint[] {
   const first = indexAt(intervals, from)
   const taken: bigint[] = []

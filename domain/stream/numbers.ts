@@ -29,7 +29,7 @@ export function isStarted(state: StreamState, number: string): boolean {
   return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
 
-/** Whether a transfer with this number has to be started if the source shows it: the number is not resolved. */
+/** Whether a transfer with this number has to be started if the source shows it, since the number is not resolved. */
 export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }

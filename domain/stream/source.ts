@@ -109,7 +109,7 @@ function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
 
-/** Raises an alarm if the source's count is below the highest number of its logs: the logs or the count are wrong. */
+/** Raises an alarm if the source's count is below its logs' highest number, since the logs or the count are wrong. */
 function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state

@@ -25,9 +25,9 @@ export interface StreamState {
   readonly exceptions: readonly StreamException[]
   /** Heights of some numbers, fewer of older ones. A higher number has the same height or a higher one. */
   readonly marks: readonly (readonly [number: string, height: number])[]
-  /** First block to read. A checkpoint or an operator vouches for earlier ones. Absent: the stream reads no blocks. */
+  /** First block to read. A checkpoint or an operator vouches for earlier blocks. Absent: the stream reads none. */
   readonly start?: number
-  /** Block of the starting checkpoint. Unset once the live scan reaches it: hashes then link the blocks before it. */
+  /** Block of the starting checkpoint. Unset once the live scan reaches it, as hashes link the blocks before it. */
   readonly base?: number
   readonly backfill: Backfill
   /** Completions have been read up to this block of the target. */
@@ -80,7 +80,7 @@ export interface OpenNumber {
 /** Numbers outside the window with one code. */
 export interface OutsideNumbers {
   readonly code: string
-  /** The transfers are not parked: they retry by themselves. */
+  /** The transfers are not parked, since they retry by themselves. */
   readonly waits?: true
   readonly packed: PackedIntervals
 }
@@ -122,7 +122,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 export interface Backfill {
   /** Heights. */
   readonly left: IntervalSet
-  /** Number of blocks ordered since the list was last empty. Progress is measured against it. */
+  /** Number of blocks ordered since the list was last empty. Progress is measured against this number. */
   readonly ordered: number
   readonly by?: string
 }
@@ -258,7 +258,7 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
 /** distrusted: a watermark from elsewhere is too high. crowded: the room outside the window is half full. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
-/** A stream of the config. Its id has the numbers of the chains, which never change; its name has their names. */
+/** A stream of the config. Its id has the chains' numbers, which never change; its name has the chains' names. */
 export interface StreamName {
   readonly id: string
   readonly name: string

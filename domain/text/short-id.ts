@@ -18,7 +18,7 @@ export function shortLane(lane: LaneId): string {
 
 /** Parts of ids up to this length, characters, are shown whole. */
 const longestPart = 20
-/** Longest name of a bridge that is shown whole, characters. Longer names are cut to their first word. */
+/** Bridge names up to this length, characters, are shown whole. Longer names are cut to their first word. */
 const longestBridge = 16
 
 /** A stream: `wormhole…:ethereum:0000…a585`. */

@@ -1,6 +1,6 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** A transaction that a process signed. `outbid`: another one with its nonce was mined. `open`: not in a block. */
+/** A transaction that a process signed. `outbid`: another transaction with its nonce was mined. `open`: in no block. */
 export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFee' | 'tip'> {
   readonly hash: string
   readonly fate: 'mined' | 'outbid' | 'open'
@@ -12,10 +12,10 @@ export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dr
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
-  /** The round of the transfer in which it was signed. */
+  /** The round of the transfer in which the transaction was signed. */
   readonly round: number
   readonly kind: 'call' | 'noop'
-  /** Absent: the ledger recorded it, but no process has reported it yet. */
+  /** Absent: the ledger recorded the transaction, but no process has reported it yet. */
   readonly hash?: string
   /** Wei per gas, decimal. */
   readonly maxFee: string
@@ -23,7 +23,7 @@ export interface TransferTransaction {
   readonly fate: TransactionFate
   /** Gas paid, wei, decimal; for a batch the transfer's share. Absent: not in a block. */
   readonly gasPaid?: string
-  /** When the transfer learned of it, ms since the epoch. */
+  /** When the transfer learned of the transaction, ms since the epoch. */
   readonly at?: number
 }
 

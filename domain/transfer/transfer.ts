@@ -50,7 +50,7 @@ export function isOutcome(state: TransferState): boolean {
 
 /** The delivering transaction, as the target chain shows it. */
 export interface Delivery {
-  /** Its sender, lower-case 0x address. Absent if the chain shows only that there was a delivery. */
+  /** Sender of the transaction, lower-case 0x address. Absent if the chain shows only that there was a delivery. */
   readonly by?: string
   /** Whether the sender is a lane of Portage. */
   readonly ours: boolean

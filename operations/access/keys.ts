@@ -134,7 +134,7 @@ export interface AccessSource {
   readonly publicKeys: readonly string[]
 }
 
-/** Longest time, ms, until a change of the key file is noticed. */
+/** Longest time, ms, for a change of the key file to be noticed. */
 const freshMs = 1_000
 
 export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): string {

@@ -63,7 +63,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   )
 }
 
-/** Only connects: a subscription would take a place at the spy. */
+/** Only connects, since a subscription would take a place at the spy. */
 export async function reachSpy(address: string): Promise<Pick<SpyFacts, 'problem'>> {
   const client = new Client(address, credentials.createInsecure())
   try {

@@ -9,7 +9,7 @@ import { view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type LaneFacts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** A nonce unmined for this many blocks is stuck: by then its fee was raised several times. */
+/** A nonce unmined for this many blocks is stuck, since by then its fee was raised several times. */
 const stuckBlocks = 30
 /** A process was killed if tasks wait this long, ms, and the ledger got no message for twice that and two blocks. */
 const untakenMs = 4_000

@@ -61,7 +61,7 @@ export interface ReceiverFacts {
   readonly notifier: Read<NotifierState | undefined>
   /** Queue of the steps that notify receivers. */
   readonly queue: Read<QueueState>
-  /** Number of waiting notifications. For a receiver that is not notified now, it includes those only Temporal has. */
+  /** Number of waiting notifications. If the receiver is not notified now, it includes those that only Temporal has. */
   readonly waiting?: number
   /** Only for a receiver that is not notified now. */
   readonly step?: { readonly tries: number; readonly failure?: string }
@@ -74,7 +74,7 @@ export interface ServedFacts {
   readonly answered: number
 }
 
-/** An open transfer. The optional fields need a transfer that was asked. */
+/** An open transfer. Only transfers that were asked have the optional fields. */
 export interface TransferFacts extends OpenTransfer {
   /** Absent: not asked. */
   readonly inStateSince?: number

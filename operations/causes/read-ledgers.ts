@@ -63,7 +63,7 @@ export async function readFailing(client: TemporalClient): Promise<FailingWorkfl
 
 type Receivers = Config['notifications']
 
-/** Makes one call per receiver, and two more if it is not notified now. Never throws. */
+/** Makes one call per receiver, and two more if the receiver is not notified now. Never throws. */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()
@@ -78,7 +78,7 @@ export function readReceivers(client: TemporalClient, receivers: Receivers, queu
   })
 }
 
-/** Includes notifications that only Temporal keeps, if it can count them. */
+/** Includes notifications that only Temporal keeps, if Temporal can count them. */
 async function countWaiting(client: TemporalClient, filter: Omit<Receivers[number], 'name'>, state: NotifierState): Promise<number> {
   const from = state.cursor.seen + 1
   return waitingCount(state, await within(client, limits.temporalMs, () => countNotified(client, filter, from)).catch(() => 0))

@@ -10,7 +10,7 @@ import { proofDespite, proofOf } from '../../temporal/client/transfers/closed-ru
 /** The id is derived from the run, so it is the same for each try, process and replay. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // With another transaction, as after a restore of Temporal, it is another delivery.
+  // A delivery with another transaction, as after a restore of Temporal, is another delivery.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 

@@ -19,7 +19,7 @@ import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 export const notifyTimes = {
   readMs: 5_000,
   conditionsMs: 15_000,
-  /** Between reads of all runs that may be listed late. */
+  /** Time between reads of all runs that may be listed late. */
   fullReadMs: 60_000,
   /** Longest delay until Temporal lists a closed run. */
   settleMs: 5 * 60_000,
@@ -27,7 +27,7 @@ export const notifyTimes = {
   roundMs: 60_000,
 }
 
-/** Default of `schedule`: the specification's. */
+/** Default of `schedule`: the one of the Standard Webhooks specification. */
 export type NotifyTimes = Readonly<typeof notifyTimes> & { readonly schedule?: AttemptSchedule }
 
 export interface NotifyRoundDeps {
@@ -40,7 +40,7 @@ export interface NotifyRoundDeps {
   readonly isSealed: boolean
 }
 
-/** How far ordinary reads go back, ms. Most runs are listed within a second. */
+/** How far ordinary reads go back, ms. Nearly all runs are listed within a second. */
 const shortReadMs = 10_000
 const atOnce = 4
 const batchSize = 50
@@ -65,7 +65,7 @@ export class NotifyRound {
   #until = Infinity
   #fullReadAt = 0
   #conditionsAt = 0
-  /** Ids of the current batch that the receiver took. */
+  /** Ids of those notifications of the current batch that the receiver took. */
   readonly #taken = new Set<string>()
 
   /** @param start.signal ends the round after the requests under way */

@@ -55,7 +55,7 @@ function progressOf(state: NotifierState) {
     /** Notifications without room here wait in Temporal and are not counted. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
-    /** Transfers that closed earlier were notified or are among `unsent`. */
+    /** Transfers that closed before this time were notified or are among `unsent`. */
     notifiedUpTo: iso(cursor.seen),
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,

@@ -4,7 +4,7 @@ export interface AuditInput {
   chain: ChainName
   /** Checks runs that closed within this time. */
   hours: number
-  /** Runs that closed less than this time ago, ms, are left for the next audit: a node may lag. */
+  /** Runs that closed less than this time ago, ms, are left for the next audit, since nodes may lag. */
   graceMs: number
 }
 

@@ -25,6 +25,6 @@ export const forbidSignal = defineSignal<[Named?]>('forbid')
 export const activateSignal = defineSignal<[Named?]>('activate')
 export const setWindowSignal = defineSignal<[{ window: number } & Partial<Named>]>('setWindow')
 export const resyncSignal = defineSignal<[Named?]>('resync')
-/** Names of signals that each have an order. */
+/** Names of the signals behind the orders `portage lane pause`, `resume` and so on. */
 export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 export const laneStatusQuery = defineQuery<LaneState>('status')

@@ -1,6 +1,6 @@
 /** Input and result of `reversal`: a delivery is gone. Written before the transfer is started again. */
 export interface Reversal {
-  /** Workflow id, and the run that had delivered. */
+  /** Workflow id of the transfer, and the run that had delivered. */
   transfer: string
   run: string
   txHash?: string

@@ -15,7 +15,7 @@ export interface KeylessSteps {
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Whether a transfer's transactions may still be mined with the effect. Asked before it ends undelivered. */
+  /** Whether a transfer's transactions may still be mined with the effect. Asked before a transfer ends undelivered. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
@@ -34,7 +34,7 @@ export interface LocalBroadcastSteps {
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** One node showed the effect, but most denied it. One node alone no longer stops the transfer. */
+  /** One node showed the effect, but a majority denied it. From then on, one node alone does not stop the transfer. */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
@@ -148,7 +148,7 @@ export interface LaneNonce {
 export interface ConfirmEndInput {
   transfer: Transfer
   intentId: string
-  /** Nonces of earlier rounds. Nonces that ledgers hold are found too. */
+  /** Nonces of earlier rounds. The step also finds the nonces that ledgers hold. */
   nonces: LaneNonce[]
 }
 

@@ -10,7 +10,7 @@ export interface TransferInput {
   transfer: Transfer
   /** From 1 (first) to 5. Absent: 3. */
   priority?: number
-  /** ms since the epoch. A transfer that is undelivered by then is parked. */
+  /** ms since the epoch. A transfer that is undelivered at this time is parked. */
   deadline?: number
   /** When the message was seen, ms since the epoch, for metrics only. Absent: when this run began. */
   seenAt?: number
@@ -44,13 +44,13 @@ export interface TransferProgress {
   failures: number
   /** Number of rounds whose nonce something else used. */
   spent: number
-  /** Number of waits. Each is longer than the one before. */
+  /** Number of waits. Each wait is longer than the one before. */
   waits: number
   lane?: LaneId
-  /** Lanes that granted no nonce since the last wait, and the reason of the last one. */
+  /** Lanes that granted no nonce since the last wait, and the reason of the last of these lanes. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
-  /** The round in progress. It may hold a nonce, so the next try continues it. */
+  /** The round in progress. It may hold a nonce, so the next try continues the round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
   /** Lanes of earlier rounds, with their highest nonces. A cancelled transfer ends only when no nonce can be mined. */
   left?: LaneNonce[]

@@ -23,7 +23,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 /** Moves messages and stack traces into a payload, which the codec encrypts. Readers can use any converter. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
-/** Printing the object does not show the key: Node holds it outside JavaScript. */
+/** Printing the object does not show the key, which Node holds outside JavaScript. */
 interface PayloadKey {
   readonly id: string
   readonly key: KeyObject

@@ -26,7 +26,7 @@ export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<O
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/** Most nodes must show that every nonce is final and the effect is in no block. Undefined after a wait: try again. */
+/** A majority of nodes must show all nonces final and the effect in no block. Undefined after a wait: try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)

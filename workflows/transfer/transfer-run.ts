@@ -31,7 +31,7 @@ export class TransferRun {
   readonly id = workflowInfo().workflowId
   readonly progress: TransferProgress
   readonly signals: UnacknowledgedSignals
-  /** ms since the epoch. Undefined: there is none, or an operator lifted it. */
+  /** ms since the epoch. Undefined: there is no deadline, or an operator lifted it. */
   deadline: number | undefined
   /** When the message was seen, ms since the epoch, for metrics. Default: when the run began. */
   readonly seenAt: number
@@ -152,7 +152,7 @@ export class TransferRun {
     this.note('cancel', order)
   }
 
-  /** @param onlyIfWaiting a gate has opened: a parked transfer stays parked */
+  /** @param onlyIfWaiting a gate has opened, so a parked transfer stays parked */
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
@@ -196,7 +196,7 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** The nonce is used up or left to its lane. The next try is a new intent. */
+  /** The nonce is used up or left to its lane, so the next try is a new intent. */
   nextRound(): void {
     this.stopFollowing()
     this.progress.round += 1
@@ -259,7 +259,7 @@ export class TransferRun {
       // A parked transfer waits for an operator even after the deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // The workflow was cancelled, which woke it already.
+      // The workflow was cancelled, and the cancel has woken the run already.
     }
   }
 }

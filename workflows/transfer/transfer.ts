@@ -69,7 +69,7 @@ function receiveSignals(run: TransferRun): void {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
-    // A failed raise does no harm: the lane raises fees of stuck transactions by itself.
+    // A failed raise does no harm, since the lane raises fees of stuck transactions by itself.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
   })
   setHandler(contract.adoptSignal, (copy) => {

@@ -93,7 +93,7 @@ export function covered(entries: LaneState['entries'], next: number, { latest, h
   return result
 }
 
-/** @param latest nonces below it are in blocks and need no process */
+/** @param latest nonces below this one are in blocks and need no process */
 function claimed(entries: LaneState['entries'], seen: Observation, latest: number): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (const nonce of seen.claims) {

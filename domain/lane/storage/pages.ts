@@ -71,7 +71,7 @@ export function openUnmined(state: LaneState): LaneState {
   return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
 }
 
-/** Opens the pages whose nonces are no longer in a block. `fell`: the range of those nonces. */
+/** Opens the pages whose nonces are no longer in a block. `fell`: the range of the nonces in these pages. */
 export function openFallen(state: LaneState, latest: number): { state: LaneState; fell: readonly [from: number, below: number] } {
   const fallen = (state.pages ?? []).filter((page) => page.inBlock && reaches(page, latest))
   const open = opened(state, (page) => reaches(page, latest))

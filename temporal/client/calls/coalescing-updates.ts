@@ -8,7 +8,7 @@ import { updateRefusal } from '../connection/errors.ts'
 export interface CoalescingOptions<Request, Response> {
   /** Whether these requests fit into one update. A request that is too large goes alone. */
   fits(requests: readonly Request[]): boolean
-  /** Builds the update of these requests. After an error it is sent again with the same id, unless it was malformed. */
+  /** Builds the update of these requests. After an error it is sent again with the same id, unless it is malformed. */
   build(requests: readonly Request[]): Send<Response>
   /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void

@@ -8,7 +8,7 @@ import { detailOf } from './errors.ts'
 
 const tlsTimeoutMs = 2_000
 
-/** HTTP/2 preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with its own SETTINGS. */
+/** The HTTP/2 preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with a SETTINGS frame. */
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
@@ -88,7 +88,7 @@ async function speaksTls(address: string): Promise<boolean> {
     await once(socket, 'secureConnect')
     return true
   } catch (error) {
-    // A server that wants a certificate or another cipher sends a TLS alert.
+    // A server that wants a certificate or another cipher answers with a TLS alert.
     return error instanceof Error && /\balert\b/i.test(error.message)
   } finally {
     socket.destroy()

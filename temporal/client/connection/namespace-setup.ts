@@ -114,7 +114,7 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
   return { made: missing, present, wrongType, refused: [] }
 }
 
-/** Retries while the server's cache of namespaces lacks the new one. */
+/** Retries while the server's cache of namespaces lacks the new namespace. */
 async function whenKnown<Answer>(call: () => Promise<Answer>, deadline: number): Promise<Answer> {
   for (;;) {
     try {

@@ -95,7 +95,7 @@ export interface LaneWorkflow<Status> {
   /** ISO 8601. */
   readonly startedAt: string
   readonly memo: Readonly<Record<string, unknown>> | undefined
-  /** Undefined: it failed, or no worker of the queue `ledger` answers. */
+  /** Undefined: the workflow failed, or no worker of the queue `ledger` answers. */
   readonly status: Status | undefined
 }
 

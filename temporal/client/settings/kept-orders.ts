@@ -78,7 +78,7 @@ async function ofSettings(client: TemporalClient): Promise<Kept> {
   return { orders: audit.map(({ by, reason, at, order }) => ({ kind: order.kind, by, reason, at, order })) }
 }
 
-/** Reads open transfers. The archive has the closed ones. */
+/** Reads open transfers. The archive has the closed transfers. */
 async function ofTransfers(client: TemporalClient): Promise<KeptOrders[]> {
   const ask = (id: string, runId: string): Promise<TransferStatus> => client.workflow.getHandle(id, runId).query(statusQuery)
   const found = await ofRuns(client, 'transfer', transfersWith({}, running), ask, ({ orders }, id) =>

@@ -25,7 +25,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A notifier completes if no config has its receiver. After that it starts afresh.
+  // A notifier completes if no config has its receiver. If the receiver returns, a notifier starts afresh.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(client, 'notifier', {

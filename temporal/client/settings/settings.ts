@@ -61,7 +61,7 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
 
 /** Without it, transfers go on within a minute (after a halt) or half an hour (after a ceiling). Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags. A signal with `gate` does not wake a transfer that has been parked since.
+  // The list lags. A signal with `gate` does not wake a transfer that was parked in the meantime.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

@@ -5,10 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** ms. A query takes one task. If a worker has just gone, its sticky time-out comes on top. */
+/** Time limit, ms. A query takes one task. If a worker has just gone, its sticky time-out comes on top. */
 const queryTimeoutMs = 12_000
 
-/** Takes a stream's name in the config or its id with chain numbers. So do all functions here. */
+/** Takes a stream's name in the config or its id with chain numbers, as all functions here do. */
 export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
   return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
 }

@@ -34,7 +34,7 @@ export interface ClosedTransfer {
 export interface ClosedPage {
   kind: 'delivered' | 'undone'
   chain: ChainName
-  /** Closed between these two, ms since the epoch. */
+  /** The runs closed between these two times, ms since the epoch. */
   from: number
   to: number
   /** The server's page token. Empty for the first page, and after the last one. */
@@ -125,7 +125,7 @@ export function retentionHours(client: TemporalClient): Promise<number> {
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** ms. The server keeps closed runs for days, so a reversal's run exists at least this long after its record. */
+/** ms. The server keeps closed runs for days, so the run of a reversal exists at least this long after the record. */
 const keptMs = 3_600_000
 
 /** Compares a listed transfer with its history. Makes two or three calls. Throws TEMPORAL_UNAVAILABLE and the like. */
@@ -141,7 +141,7 @@ export async function proofOf(
   // A late receiver may get a reversal whose run is already deleted.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
-  // The server may have been restored from an older copy than its list.
+  // The server may have been restored from an older copy than its list of runs.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'

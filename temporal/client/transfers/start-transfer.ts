@@ -53,7 +53,7 @@ export async function restartTransfer(
   await startAgain(client, id, input, `${sourceChain} → ${targetChain} #${sequence}, ${why}`)
 }
 
-/** If another process was faster, its run is used. */
+/** If another process was faster, the run that it started is used. */
 async function startAgain(client: TemporalClient, id: string, input: TransferInput, summary: string): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, input, summary), ...policies })

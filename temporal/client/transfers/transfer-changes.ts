@@ -20,7 +20,7 @@ export async function listOpenAndEnded(client: TemporalClient, since: number) {
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
 
-/** Whether id, bridge and queue match. This proves nothing: anyone with access to Temporal can copy that form. */
+/** Whether id, bridge and queue match. This proves nothing, since anyone with access to Temporal can copy them. */
 export function isPlausibleTransfer(info: WorkflowExecutionInfo): boolean {
   const { bridge, targetChain } = toRow(info)
   const parts = transferIdParts(info.workflowId)

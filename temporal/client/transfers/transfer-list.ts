@@ -32,7 +32,7 @@ export interface TransferRow {
 
 /** Each field narrows the selection. `txHash`: of a transaction in a block of the target chain. */
 export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'bridge' | 'sourceChain' | 'targetChain' | 'txHash'>> {
-  /** Any of these. */
+  /** Any of these states. */
   readonly states?: readonly TransferState[] | undefined
   /** `undone`: closed without an outcome. */
   readonly execution?: 'open' | 'closed' | 'undone' | undefined

@@ -66,7 +66,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   const entries = ledger ? Object.values(unpaged(ledger).entries) : []
   const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
     if (!owner || workflowOf(owner.intentId) !== id) return []
-    // The ledger appends attempts, so the last ones are those without a known hash.
+    // The ledger appends attempts, so the last attempts are the ones without a known hash.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
     return attempts.slice(known).map(({ kind, maxFee, tip }) => ({ lane, nonce, round, kind, maxFee, tip, fate: 'pending' }))

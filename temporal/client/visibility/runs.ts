@@ -67,7 +67,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Restarts the run after its first task, which any code can replay. Keeps input, updates, signals. Safe to repeat. */
+/** Restarts a run after its first task, which any code can replay. Keeps input, updates, signals. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
