@@ -29,8 +29,8 @@ const aws = /^@aws-sdk\/|^@smithy\//
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
 /**
- * Loads a module from another compiled file. ECMAScript modules stay such modules, because otherwise their importer
- * would get the whole module as the default export.
+ * Loads a module from another compiled file. ECMAScript modules stay ECMAScript modules, because otherwise their
+ * importer would get the whole module as the default export.
  */
 const partOf =
   (file) =>
@@ -254,7 +254,7 @@ export function compile(folder, packagesFolder) {
   return makeFolder(folder, async (made) => {
     const names = await compileSources(made)
     const shared = packagesFolder([...names.packages, '', ...names.ofTracing, '', ...names.ofAws])
-    // Renews the folder's time, so that it is not removed before the last version that needs it.
+    // Renews the folder's time, so that the folder is not removed before the last version that needs it.
     if (existsSync(shared)) utimesSync(shared, new Date(), new Date())
     else
       await makeFolder(shared, async (draft) => {

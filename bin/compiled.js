@@ -61,8 +61,8 @@ export function dropOld(folder = cache) {
 
 /**
  * The folder of the compiled command line (compile.js). Loading 1,000 source files would take most of a command's time.
- * Compiles, in a second, at the first start after a source or a package has changed. Undefined if that fails
- * (node_modules is read-only, esbuild is missing): tsx then runs the sources.
+ * Compiles at the first start after a source or a package has changed, which takes a second. Undefined if compiling
+ * fails (node_modules is read-only, esbuild is missing), so that tsx runs the sources.
  */
 export async function compiledFolder() {
   if (existsSync(released)) return released

@@ -69,8 +69,8 @@ function drop(path) {
 }
 
 /**
- * Stores the code that V8 has compiled so far, each file once. Never throws: a read-only folder only makes the next
- * start slower.
+ * Stores the code that V8 has compiled so far, each file once. Never throws, because a read-only folder only makes the
+ * next start slower.
  */
 function keepCode() {
   for (const { script, kept } of unkept.splice(0)) {

@@ -84,7 +84,7 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Variables for URLs of nodes added at runtime. Only those of the config, since their values go to that host. */
+/** Variables for URLs of nodes added at runtime. Only those that the config lists, as a node's host gets the values. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,

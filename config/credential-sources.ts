@@ -11,7 +11,7 @@ export function textSource(value: string, from: string): CredentialSource {
   return { from, read: () => value }
 }
 
-/** A secret in an environment variable. Throws CONFIG_INVALID, with `path` and `source`, if it is not set. */
+/** A secret in an environment variable. Throws CONFIG_INVALID, with `path` and `source`, if the variable is not set. */
 export function variableSource(path: string, variable: string, env: NodeJS.ProcessEnv, source = 'Temporal'): CredentialSource {
   const value = env[variable]
   if (value) return textSource(value, `the variable ${variable}`)

@@ -2,7 +2,7 @@
 
 const hidden = '[redacted]'
 
-/** At most this many characters of a text are searched and kept. Strangers choose some texts (paths, node answers). */
+/** At most this many characters of a text are searched and kept, as strangers choose some (paths, node answers). */
 const longestText = 32_768
 
 /** A URL up to the next white space, quote, backslash or angle bracket. */

@@ -2,7 +2,7 @@ import { pause } from './wait.ts'
 
 /**
  * Each call gets a read that starts after the call. Waiting calls share one.
- * @param everyMs minimum between starts
+ * @param everyMs minimum time between starts
  */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined

@@ -35,7 +35,7 @@ export function readYaml(text: string, source: string): unknown {
     if (depthOf(tree) <= deepest) return tree
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'CONFIG_INVALID') throw error
-    // Other errors of the library, such as an alias without an anchor or endless nesting, are reported below.
+    // Other errors of the library (an alias without an anchor, too many aliases, endless nesting) are reported below.
   }
   const problem = 'the YAML is nested too deep, or has aliases (*name) that lead nowhere, into themselves, or to too much'
   throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])

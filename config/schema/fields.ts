@@ -32,8 +32,8 @@ export function configJsonSchema(): Field {
 }
 
 /**
- * Lets a text with rules (pattern, enum…) also be a reference. Keys of maps are never replaced, so they keep their
- * rules.
+ * Lets a text with rules (pattern, enum…) also be a reference `${NAME}`. Keys of maps are never replaced, so they keep
+ * their rules.
  */
 function withReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withReferences)

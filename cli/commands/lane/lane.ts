@@ -108,7 +108,7 @@ export const laneCommand: CommandSpec = {
   },
 }
 
-/** A balance younger than this was read for this answer and shows no age, ms. */
+/** A balance younger than this, ms, was read for this answer and shows no age. */
 const nowMs = 30_000
 
 function balanceCell(balance: string, coin: string | undefined, balanceAt = ''): Shortened {
