@@ -11,7 +11,7 @@ export type Verdict =
       readonly kind: 'rejected' | 'declined' | 'wait'
       readonly code: ErrorCode
       readonly reason: string
-      /** The signatures have expired: a copy with newer ones may replace the message. */
+      /** The signatures have expired, so the message with newer signatures may replace this one. */
       readonly awaitNewSignatures?: true
       /** The signatures could not be checked yet. */
       readonly unverified?: true
@@ -75,9 +75,9 @@ export interface Endpoint {
   /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
-   * Proves a call from its calldata alone, right before a key signs: exactly encoded, with only genuine transfers to
-   * this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN
-   * (both heal with time), read errors.
+   * Proves a call from its calldata alone, right before a key signs. It must be exactly encoded, with only genuine
+   * transfers to this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), NATIVE_NOT_FINAL and
+   * GUARDIAN_SET_UNKNOWN (both heal with time), read errors.
    */
   proveCall(intent: Intent): Promise<void>
   /** @param transfer distinguishes an amount that never fits from a spent budget */

@@ -26,7 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** Caches answers, but no failures, until `versionOf` changes (default: head's hash). Throws as `currentHead` does. */
+/** Caches answers, no failures, until `versionOf` (default: head's hash) changes. Throws what `currentHead` throws. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,

@@ -179,7 +179,7 @@ export interface Chain {
   readonly dataFee: (call: Intent) => Promise<string>
   /** Gas limit of the account's empty transfer to itself, decimal. */
   noopGas(address: string): Promise<string>
-  /** False where a higher fee replaces nothing (Arbitrum): stuck transactions are only resent. */
+  /** False where a higher fee replaces nothing (Arbitrum), so stuck transactions are only resent. */
   readonly raises: boolean
   /** Sends to every node that takes transactions. Never throws, since silence is `ambiguous`. @param hash if known */
   send(raw: string, hash?: string): Promise<SendOutcome>

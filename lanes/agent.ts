@@ -148,7 +148,7 @@ export class LaneAgent {
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
-  /** Intents that a batch must not carry: they are withdrawn or hold a nonce already. */
+  /** Intents that a batch must not carry, because they are withdrawn or hold a nonce already. */
   async notFree(intentIds: readonly string[]): Promise<string[]> {
     const answers = await Promise.all(intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId })))
     const free = answers.map((answer) => answer.kind === 'refused' && answer.why === 'none')

@@ -4,7 +4,7 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 const promisedMs = 10_000
 /** Longest wait of an admission for a slot, ms. Meanwhile its workflow answers no queries and handles no signals. */
 const longestWaitMs = 1_000
-/** No slots are promised for `restMs` after this many unused promises in a row: another process took the steps. */
+/** After this many unused promises in a row, none is made for `restMs`, since another process takes the steps. */
 const missesInARow = 5
 /** How long no slots are promised, ms. */
 const restMs = 15_000

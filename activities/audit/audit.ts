@@ -21,7 +21,10 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly metrics: Metrics
 }
 
-/** `undone`: a delivered effect is gone. `reopened`: the run closed without an outcome. `idle`: it hangs. */
+/**
+ * `undone`: a delivered effect is gone. `reopened`: the run closed without an outcome. `idle`: the run continues, but
+ * waits for nothing.
+ */
 type Found = 'undone' | 'reopened' | 'idle'
 
 /** The heartbeats carry this, so that the next try of the activity goes on from this page. */
@@ -36,7 +39,7 @@ const heartbeatMs = 5_000
 /** Runs younger than this are skipped, ms, because nearly all of them end before. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** How many transfers of closed runs are cached at most: they never change, and later audits read them again. */
+/** How many transfers of closed runs are cached at most. They never change, and later audits read them again. */
 const mostCached = 20_000
 /** The second read waits this many block times for another block, or `leastWaitMs` if that is longer. */
 const blocksToWait = 5
@@ -109,7 +112,10 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/** Reads again a block later, since a reorg hides effects, and asks most nodes. Undefined: no agreement or no block. */
+/**
+ * Reads the effects again a block later, since a reorg hides effects for a while, and asks most nodes at finality.
+ * Undefined: the nodes do not agree, or no block came.
+ */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

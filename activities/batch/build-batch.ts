@@ -109,7 +109,8 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // As for a single transfer (`effectReader`): a new ledger may grant nonces from the block with an earlier call.
+      // As for a single transfer (`effectReader`), since a new ledger may grant nonces from the block with an earlier
+      // call.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))

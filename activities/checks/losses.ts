@@ -158,7 +158,7 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/** If the last hour's `sum` (wei) is above the budget: the sum, and when it will be within, ms since the epoch. */
+/** If the last hour's `sum` (wei) exceeds the budget: the sum, and when it no longer will, ms since the epoch. */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

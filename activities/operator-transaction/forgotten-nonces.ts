@@ -68,7 +68,10 @@ export class FinalNonces {
   }
 }
 
-/** Looks for the payment among forgotten nonces. Undefined: none. `no-slot`: unknown yet. Throws NODE_UNAVAILABLE. */
+/**
+ * Looks for this order's transaction among the forgotten nonces. Undefined: it is not there. `no-slot`: not known yet.
+ * Throws NODE_UNAVAILABLE.
+ */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
   if (ranges.length === 0) return undefined

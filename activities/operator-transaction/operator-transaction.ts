@@ -98,7 +98,10 @@ async function findFinal(one: Try): Promise<Result> {
   return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
 }
 
-/** Use of a nonce by most nodes at finality, since a payment must not repeat. `lost`: nodes lack the transaction. */
+/**
+ * The fate of a nonce, by most nodes at finality, since no contract prevents a second payment. `lost`: the nodes lack
+ * the nonce's transaction.
+ */
 async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
   const { nonce, tried } = held
   const address = laneAddress(lane)

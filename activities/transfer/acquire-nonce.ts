@@ -17,7 +17,10 @@ import { goesAlone, restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
-/** A read of no effect is trusted for this share of the heartbeat timeout: later another process may take over. */
+/**
+ * A read without the effect is trusted for this share of the heartbeat timeout, since later another process may have
+ * taken over.
+ */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -33,7 +36,10 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Gets a nonce. Checks restrictions before and after the wait, but uses a nonce that the transfer already holds. */
+/**
+ * Gets a nonce. Checks restrictions before and after the wait, but uses a nonce that the transfer already holds, since
+ * the lane must use it up anyway.
+ */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,

@@ -15,7 +15,7 @@ const unwatchedMs = 15_000
 /** Bounds of the wait for a watched gate, ms. The wait runs out only if the watcher, which wakes transfers, is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** Minimum time after a gate opens before a transfer checks it unwoken, ms: the watcher should wake it first. */
+/** Minimum time from a gate's opening to an unwoken check, ms, since the watcher should wake the transfer first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'openLanes'> & {

@@ -38,7 +38,10 @@ interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches backwards, by default in five reads. Undefined: no log in `depthBlocks`, or a node refused the range. */
+/**
+ * Searches backwards, `rangeBlocks` per read, by default in at most five reads. Undefined: no log in `depthBlocks`, or
+ * a node refused the range.
+ */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -154,7 +154,7 @@ function hasSeveral({ nodes }: LimitsChain): boolean {
   return votersOf(nodes?.() ?? []).length > 1
 }
 
-/** Time of the latest block, seconds: it decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
+/** Time of the latest block, seconds, which decides the contract's day. Throws NODE_UNAVAILABLE before any block. */
 export function secondsOf(chain: HeadSource): number {
   return currentHead(chain).latest.timestamp
 }

@@ -77,7 +77,7 @@ export function readMessage(bytes: Uint8Array): NativeMessage {
   })
 }
 
-/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields: a person must inspect the route. */
+/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields, since a person must inspect the route. */
 export function checkId<T extends NativeTransfer>(transfer: T): T {
   const { id, nonce } = transfer
   const computed = idOf(transfer)

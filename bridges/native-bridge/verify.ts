@@ -49,7 +49,7 @@ export const refusals: Refusals = {
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID if two routes share a contract: an id contains no chain, so transfers could look equal. */
+/** Throws CONFIG_INVALID if two routes share a contract, since ids contain no chain, so transfers could look equal. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

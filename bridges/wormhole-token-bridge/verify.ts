@@ -116,7 +116,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
 
   // The caller reads the index first. If an upgrade comes in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
-    // Read by position: the method `keys` of the array hides the field.
+    // Read by position, because the method `keys` of the array hides the field.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
     const [keys, expires] = set as [readonly string[], bigint]
     const expirationTime = Number(expires)

@@ -84,7 +84,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // Without an intent there is no alert: this process only fills the nonce, and a call it cannot sign may win.
+      // Without an intent there is no alert, since this process only fills the nonce and a call it cannot sign may win.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

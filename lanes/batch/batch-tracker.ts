@@ -94,7 +94,7 @@ export class BatchTracker {
     const { client, agent } = this.#deps
     const { intent, members, cleared } = await queryBatch(client, id)
     const held = await agent.find(laneCall(batchIntentId(id), intent))
-    // Another member may have adopted the same batch in the meantime.
+    // Another member may have adopted this batch in the meantime.
     const known = this.#driven.get(id)
     if (known || held.kind === 'refused') return known
     const batch = { id, members, pending: held.pending }

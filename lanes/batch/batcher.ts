@@ -34,7 +34,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** Group commit: in quiet times a candidate goes alone. Candidates that come during one flush share the next. */
+/** Group commit. In quiet times a candidate goes alone. Candidates that come during one flush share the next flush. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -56,7 +56,10 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /** Resolves with `late` at the limit of the wait, unless in a flush. Rejects with errors of `check` or `flush`. */
+  /**
+   * Resolves with `late` if no flush took the candidate in time or the signal aborts. Rejects with errors of `check` or
+   * `flush`.
+   */
   async enqueue(candidate: C, options: WaitLimit & { late: T }): Promise<T> {
     if (options.signal?.aborted) return options.late
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)

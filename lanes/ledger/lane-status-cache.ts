@@ -28,7 +28,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** Lanes that take new work. If there are none, the unserved lanes: their queues continue with the next worker. */
+  /** Lanes that take new work. If none do, the unserved lanes, since their queues continue with the next worker. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)

@@ -150,7 +150,7 @@ export class NonceRequests {
     if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.wait.resolve(answer)
     if (this.#closed) return this.#leaveToOthers(waiter)
     waiter.refusal = answer
-    // Until the next block the answer would be the same.
+    // Until the next block the ledger would refuse every request.
     this.#refusedAt = this.#block
     if (waiter.isLate) this.#refuse(waiter, answer)
     else this.#queue.enter(waiter)

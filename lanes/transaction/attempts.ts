@@ -121,7 +121,10 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Skips refused attempts: later no-ops must be signed. Throws a refusal only if none is signed, and other errors. */
+  /**
+   * Skips refused attempts, since later no-ops must be signed. Throws a refusal only if no attempt is signed, and all
+   * other errors of the signer.
+   */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()

@@ -77,7 +77,7 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/** Decides when a nonce's fee is raised. Only the lowest can be stuck. Counts blocks, not time: chains may halt. */
+/** Decides when a nonce's fee is raised. Only the lowest can be stuck. Counts blocks, since chains may halt. */
 export function createStuckDetector(blocks: number, raises: boolean) {
   let attemptedAt = -1
   let lowestSince: number | undefined

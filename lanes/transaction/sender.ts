@@ -10,7 +10,9 @@ const resendAfterBlocks = 5
 const resendAfterMs = 20_000
 /** A transaction is hopeless after all nodes refused it for good at this many blocks. */
 const agreedBlocks = 2
-/** `agreedBlocks` once a node took it: a pool may learn a transaction's cost later and drop it (zkEVM counters). */
+/**
+ * `agreedBlocks` for a transaction that a node took, since pools may learn its cost later and drop it (zkEVM counters).
+ */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }

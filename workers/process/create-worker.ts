@@ -6,7 +6,10 @@ import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 
-/** Limits and timeouts of Workers. The number of pollers is fixed: autoscaling lost tasks for 10 s on a busy server. */
+/**
+ * Limits and timeouts of Workers. The number of pollers is fixed, since autoscaling pollers lost tasks for 10 s on a
+ * busy dev server.
+ */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,

@@ -17,7 +17,7 @@ export interface UnpolledQueue {
   readonly forMs: number
 }
 
-/** Finds unpolled queues by the metrics of the SDK's core, since a Worker may stop polling without an error. */
+/** Finds unpolled queues by the SDK core's metrics, since a Worker may stop polling without an error. `clock`: ms. */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity

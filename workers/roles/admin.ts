@@ -84,7 +84,7 @@ function laneCheck({ lane, view }: LaneAgent): Check {
   return { name: `lane ${lane}`, ok, vital: false, problem: ok ? undefined : 'its ledger has not answered yet' }
 }
 
-/** Not vital: streams fetch missing messages from guardian APIs. */
+/** Not vital, because streams fetch missing messages from guardian APIs. */
 function spyCheck({ connected, paused, problem }: SpyHealth, index: number): Check {
   const why = paused ? 'not read: too many of its messages wait' : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${index + 1}`, ok: why === undefined, vital: false, problem: why && redactText(why) }

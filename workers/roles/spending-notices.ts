@@ -16,7 +16,10 @@ const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 *
 
 type Spender = Pick<LaneAgent, 'lane' | 'spending'>
 
-/** Notifies when a key is near a spending limit, once per limit and hour or day: processes share the id. */
+/**
+ * Notifies when a key is near a spending limit, once per limit and hour or day, since every process gives the
+ * notification one id.
+ */
 export function spendingNotices(
   { config, client, logger }: Pick<ProcessParts, 'config' | 'client' | 'logger'>,
   agents: readonly Spender[],

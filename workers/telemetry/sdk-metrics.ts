@@ -27,7 +27,10 @@ async function exporter(): Promise<MetricsExporterConfig> {
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
 }
 
-/** Calls `install` with metrics, or without if no port works: the process must start. Throws what `install` throws. */
+/**
+ * Calls `install` with metrics, or without metrics if no port works, since the process must start. Throws what
+ * `install` throws without metrics.
+ */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {
     try {

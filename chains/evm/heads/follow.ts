@@ -5,7 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** How many polls in a row must show a lower head: on a fork, and on our own branch, where the node may only lag. */
+/** A lower head counts after this many polls in a row on a fork, or on our own branch, where nodes may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50

@@ -13,7 +13,7 @@ const tokenTransfer = '0xa9059cbb'
 /** `delivery`: needs a proof. `own`: needs none. Else why the call is refused, and the config that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-/** Last check before signing: no-ops, listed payments, operators' calls, proofs, limits. Throws errors of `Signer`. */
+/** Last check before signing: no-ops, payments, operators' calls, proofs and limits. Throws what `Signer` throws. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)

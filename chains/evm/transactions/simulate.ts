@@ -89,7 +89,7 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/** The median of most nodes, else the first answer. If that is a revert, its data is dropped: nothing may act on it. */
+/** The median of most nodes, else the first answer. A first revert's data is dropped so that nothing acts on it. */
 async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
