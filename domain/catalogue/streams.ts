@@ -71,7 +71,7 @@ export const streamRows = {
     ...cause('intake', 'Portage starts them again.', [showStream]),
   },
   GAP_UNOBSERVED: {
-    title: 'Messages are final at the source, and no server that was asked has them signed.',
+    title: 'Messages are final at the source, and no server that was asked has their signatures.',
     remedy: 'Ask Wormhole. Skip a number only if its message can never come.',
     ...cause('intake', 'Portage asks the guardians for them, less and less often.', [
       showStream,
