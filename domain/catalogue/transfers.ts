@@ -23,8 +23,8 @@ export const transferRows = {
     'The fee is below the configured minimum.',
     'Lower the minimum fee for this target chain and token, or redeem it without Portage.',
   ),
-  RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow recipient …`, then `portage transfer retry`.'),
-  TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow token …`, then `portage transfer retry`.'),
+  RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow` for the recipient, then `portage transfer retry`.'),
+  TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
   // Reasons to wait. Nothing is wrong with the transfer, but the chain or the bridge is not ready.
   BRIDGE_PAUSED: {
     ...retry('The bridge contract is paused.', 'Wait until its owner resumes it.'),
