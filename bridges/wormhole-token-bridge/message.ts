@@ -45,7 +45,9 @@ export function contractOf(recipient: string): string {
   return `0x${recipient.slice(24)}`
 }
 
-/** Names unknown sources `wormhole-<id>`. Throws errors of `readMessage`, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
+/**
+ * Names unknown sources `wormhole-<id>`. Throws what `readMessage` throws, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
+ */
 export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
   return function decode(bytes: Uint8Array): Transfer {
     const { vaa, transfer, digest } = readMessage(bytes)
