@@ -66,6 +66,6 @@ test('a port that is in use is an error of the start', async () => {
   await once(taken, 'listening')
   await expect(startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))).rejects.toMatchObject({
     ...{ code: 'API_LISTEN', retriable: false },
-    message: expect.stringMatching(new RegExp(`api.port=${port} reason=EADDRINUSE.* api.port in the config`)),
+    message: expect.stringMatching(new RegExp(`api.port=${port} reason=EADDRINUSE.* .api.port. in the config`)),
   })
 })

@@ -163,6 +163,6 @@ test('docs/develop/testing.md lists the causes that lab/stuck makes, and those t
   const text = readFileSync(new URL('../../../docs/develop/testing.md', import.meta.url), 'utf8')
   const made = codes.length - neverMade.length
   expect(text.replaceAll(/\s+/g, ' ')).toContain(
-    `It makes ${made} of the ${codes.length} causes of the catalogue. It does not make these ${neverMade.length}: ${neverMade.map((code) => `\`${code}\``).join(', ')}.`,
+    `The run makes ${made} of the ${codes.length} causes of the catalogue. It does not make these ${neverMade.length} causes: ${neverMade.map((code) => `\`${code}\``).join(', ')}.`,
   )
 })
