@@ -2,7 +2,6 @@ import { decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { currentHead } from '../../chains/heads.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { parseVaa } from '../../domain/vaa.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, PlannedDelivery } from '../port.ts'
@@ -31,11 +30,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   return {
     chain: chain.name,
     verify: (message) => toVerdict(() => verify(message), refusals),
-    accepts: ({ message }) =>
-      toVerdict(() => {
-        const { emitterChain, emitter } = parseVaa(decodeBase64(message))
-        return checkEmitter({ chain, reads }, emitterChain, emitter)
-      }, refusals),
+    accepts: ({ sourceId, emitter }) => toVerdict(() => checkEmitter({ chain, reads }, Number(sourceId), emitter), refusals),
     validate: (transfer) => toVerdict(() => check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
@@ -49,9 +44,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
 
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-export function redemptionLog(tokenBridge: string, { message, emitter, sequence }: Transfer): DeliveryLog {
-  const { emitterChain } = parseVaa(decodeBase64(message))
-  return { address: tokenBridge, topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)] }
+export function redemptionLog(tokenBridge: string, { sourceId, emitter, sequence }: Transfer): DeliveryLog {
+  return { address: tokenBridge, topics: [redeemedEvent, toBeHex(Number(sourceId), 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)] }
 }
 
 function createDelivery({ wormholeChainId, tokenBridge, calls, prices }: EvmEndpointOptions, { weth }: TokenBridgeReads) {
