@@ -1,16 +1,19 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
+import type { AttackSummary } from './judge.ts'
 import type { AttackKind } from './plan.ts'
 
-/** A defence of the product, as the edits that remove it, and the attacks that must succeed without it. */
+/** A defence of the product, as the edits that remove it, the attacks that succeed without it, and what they change. */
 interface Defence {
   readonly file: string
   /** Each text is in the file exactly once. */
   readonly edits: readonly (readonly [from: string, to: string])[]
   readonly exposedBy: readonly AttackKind[]
+  /** One of these counts must not be 0 without the defence. Any other count shows another fault. */
+  readonly shownBy: readonly (keyof AttackSummary)[]
 }
 
 /** Each is removed alone: a run without it must not be clean. */
@@ -19,51 +22,61 @@ export const defences = {
     file: 'chains/evm/signers/policy.ts',
     edits: [["    ['maxCostPerTransactionWei', costOf(transaction, dataFee)],\n", '']],
     exposedBy: ['overspend'],
+    shownBy: ['overCap'],
   },
   'hour-limit': {
     file: 'chains/evm/signers/spending-log.ts',
     edits: [["      ['maxSpendingPerHourWei', this.spent('hour', nowMs) + added],\n", '']],
     exposedBy: ['overspend'],
+    shownBy: ['overspent'],
   },
   'day-limit': {
     file: 'chains/evm/signers/spending-log.ts',
     edits: [["      ['maxSpendingPerDayWei', this.spent('day', nowMs) + added],\n", '']],
     exposedBy: ['overspend'],
+    shownBy: ['overspent'],
   },
   payees: {
     file: 'chains/evm/signers/policy.ts',
     edits: [["  if (coinPayees.includes(to)) return 'own'\n", "  if (to !== self) return 'own'\n"]],
     exposedBy: ['forged-operator-transaction'],
+    shownBy: ['stolen'],
   },
   'top-ups': {
     file: 'chains/evm/signers/policy.ts',
     edits: [["  return topUps ? 'own' :", "  return !topUps ? 'own' :"]],
     exposedBy: ['moved-coins'],
+    shownBy: ['stolen'],
   },
   proofs: {
     file: 'workers/roles/signer.ts',
     edits: [['    proveCall: (call) => proveCall(bridges, call),\n', '    proveCall: async () => {},\n']],
     exposedBy: ['forged-operator-transaction', 'forged-step'],
+    shownBy: ['stolen'],
   },
   'native-table': {
     file: 'bridges/native-bridge/verify.ts',
     edits: [['  if (!same) throw new', '  if (!same && !recorded) throw new']],
     exposedBy: ['forged-existing'],
+    shownBy: ['stolen'],
   },
   'guardian-majority': {
     file: 'bridges/wormhole-token-bridge/verify.ts',
     edits: [["const at = 'majority-latest'", "const at = 'latest'"]],
     exposedBy: ['guardians'],
+    shownBy: ['believed', 'stolen'],
   },
   'guardian-quorum': {
     file: 'bridges/wormhole-token-bridge/verify.ts',
     edits: [['  const needed = quorum(set.keys.length)\n', '  const needed = Math.min(1, quorum(set.keys.length))\n']],
     exposedBy: ['spy-one-guardian'],
+    shownBy: ['believed'],
   },
   emitter: {
     file: 'bridges/wormhole-token-bridge/validate.ts',
     edits: [['  if (registered === emitter) return\n', '  if (registered) return\n']],
     exposedBy: ['spy-foreign-emitter'],
+    shownBy: ['believed'],
   },
   voters: {
     file: 'chains/evm/nodes/nodes.ts',
@@ -73,6 +86,7 @@ export const defences = {
       ['        if (!same) made.push(node)\n', '        if (!same) made.push(node) && configured.push(node)\n'],
     ],
     exposedBy: ['added-nodes'],
+    shownBy: ['lost'],
   },
   'answer-size': {
     file: 'chains/evm/nodes/json-rpc-client.ts',
@@ -81,6 +95,7 @@ export const defences = {
       ['(shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib))', 'mostBytes + 0 * method.length'],
     ],
     exposedBy: ['flood'],
+    shownBy: ['bloated'],
   },
   revocation: {
     file: 'operations/access/principals.ts',
@@ -91,11 +106,13 @@ export const defences = {
       ],
     ],
     exposedBy: ['api-revoked-token'],
+    shownBy: ['unnamedOrders'],
   },
   'token-level': {
     file: 'operations/access/principals.ts',
     edits: [['  if (!reaches(level, needed)) throw', '  if (!level && !reaches(level, needed)) throw']],
     exposedBy: ['api-weak-token'],
+    shownBy: ['unnamedOrders'],
   },
 } as const satisfies Record<string, Defence>
 
@@ -113,10 +130,7 @@ export async function withoutDefence(name: DefenceName, dir: string): Promise<st
     maxBuffer: 2 ** 24,
   })
   const files = stdout.split('\n').filter((file) => file !== '' && !/^(docs|lab|scripts|test|deploy)\//.test(file))
-  for (const file of files) {
-    await mkdir(join(dir, file, '..'), { recursive: true })
-    await cp(join(root, file), join(dir, file))
-  }
+  for (const file of files) await cp(join(root, file), join(dir, file))
   await symlink(join(root, 'node_modules'), join(dir, 'node_modules'))
   const { file } = defences[name]
   await writeFile(join(dir, file), edited(await readFile(join(root, file), 'utf8'), defences[name]))
@@ -129,4 +143,10 @@ export function edited(text: string, { file, edits }: Defence): string {
     if (before.split(from).length !== 2) throw new Error(`${file} does not have this text exactly once: ${from.trim()}`)
     return before.replace(from, () => to)
   }, text)
+}
+
+/** Whether a run without the defence shows that it is missing: the attacks were carried out, and a count of theirs says so. */
+export function isNoticed(name: DefenceName, summary: AttackSummary): boolean {
+  const { shownBy }: Defence = defences[name]
+  return summary.notTried === 0 && shownBy.some((count) => summary[count] !== 0)
 }

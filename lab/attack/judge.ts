@@ -45,6 +45,8 @@ export interface AttackSummary {
   readonly brokenTasks: number
   /** Processes whose memory once passed 1 GiB. */
   readonly bloated: number
+  /** Ends of processes that nobody stopped. The fleet starts such a process again. */
+  readonly crashes: number
   /** Kinds of attacks that were never carried out: of these the run shows nothing. */
   readonly notTried: number
   readonly attacks: Attacked
@@ -85,7 +87,7 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
     stolen: check.foreignCompletions + strangers.length + (await lootOf(scene)),
     paidTwice: scene.payments.filter(({ chain, amount }) => paymentsOf(spent, chain, amount) > 1).length,
     overCap: dear.length,
-    overspent: await overspentKeys(scene),
+    overspent: overspentKeys(scene, spent),
     believed: await believedOf(scene),
     stoppedRoutes: new Set(probes.filter((one) => of(one) === 0).map(({ source, emitter }) => `${source}/${emitter}`)).size,
     falseCancels: cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled').length,
@@ -95,6 +97,7 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
     stuck: remains.transfers.length + remains.lanes.length,
     brokenTasks,
     bloated: await bloatedOf(scene),
+    crashes: scene.fleet.restarts,
     notTried: notTried.length,
     attacks: attacked,
     seconds: Math.round(elapsedMs / 100) / 10,
@@ -144,6 +147,7 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   const peaks = await Promise.all(
     fleet.alive.map(async ({ pid }) => Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])),
   )
+  if (peaks.length === 0 || peaks.some(Number.isNaN)) throw new Error('/proc does not say how much memory the processes used')
   say(`memory at most: ${peaks.map((kib) => `${Math.round(kib / 1024)} MiB`).join(', ')}`)
   return peaks.filter((kib) => kib > mostKib).length
 }

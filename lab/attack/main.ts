@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { startDevnet } from '../devnet/index.ts'
 import { describe, isClean } from './judge.ts'
-import { withoutDefence } from './defences.ts'
+import { isNoticed, withoutDefence } from './defences.ts'
 import { type AttackOptions, parseOptions } from './options.ts'
 import { type AttackRun, planOf, runAttacks } from './run.ts'
 import { attackDevnet } from './scene.ts'
@@ -37,22 +37,20 @@ export async function attack({
     log.write(`${line}\n`)
     process.stderr.write(`${line}\n`)
   }
-  let clean = false
+  let passed = false
   say(`Seed ${seed}. Starting Temporal and two chains with the contracts of both bridges, and a guardian…`)
   const devnet = await startDevnet({ ...attackDevnet, native: 'fixed', dir, ui: false, log: say })
   try {
     const launcher = without && (await withoutDefence(without, join(dir, 'without')))
     const summary = await runAttacks(devnet, { ...run, launcher }, say)
     process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${describe(summary)}\n`)
-    clean = isClean(summary)
-    if (without === undefined) return clean ? 0 : 1
-    say(clean ? `NOT noticed: the run is clean without ${without}` : `Noticed: the run is not clean without ${without}`)
-    clean = !clean
-    return clean ? 0 : 1
+    passed = without === undefined ? isClean(summary) : isNoticed(without, summary)
+    if (without) say(`${passed ? 'Noticed' : 'NOT noticed'}: the run without ${without}`)
+    return passed ? 0 : 1
   } finally {
     await devnet.stop()
     log.end()
-    if (clean && !keep) await rm(dir, { recursive: true, force: true })
+    if (passed && !keep) await rm(dir, { recursive: true, force: true })
     else process.stderr.write(`Logs and Temporal's database: ${dir}\n`)
   }
 }

@@ -20,7 +20,9 @@ export async function lyingNode(scene: AttackScene, attack: PlannedAttack<NodeKi
     if (attack.kind === 'guardians') spyFalseSet(scene, attack)
   for (const rule of rules) rule.end()
   await elsewhere?.stop()
-  return `node ${attack.node} for ${forMs} ms, ${rules.reduce((sum, { strikes }) => sum + strikes, 0)} answers`
+  const answers = rules.reduce((sum, { strikes }) => sum + strikes, 0)
+  if (answers === 0) throw new Error(`node ${attack.node} was never asked`)
+  return `node ${attack.node} for ${forMs} ms, ${answers} answers`
 }
 
 function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
@@ -68,6 +70,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs }: PlannedAtta
     await scene.wait(2 * forMs)
     await change(added.map((name) => ({ kind: 'clearNode', chain, name })))
     const asked = [...liar.calls.values()].reduce((sum, count) => sum + count, 0)
+    if (asked === 0) throw new Error('no added node was asked')
     return `${added.length} nodes for ${2 * forMs} ms, ${asked} calls`
   } finally {
     await liar.stop()

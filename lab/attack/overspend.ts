@@ -1,6 +1,6 @@
 import { laneId } from '../../domain/lane/lane.ts'
 import { ledgerQueue } from '../../temporal/contracts/names.ts'
-import { laneTransactions } from '../checker/spending.ts'
+import type { LaneTransaction } from '../checker/spending.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 import { type AttackScene, mostPerDay, mostPerHour, treasury } from './scene.ts'
 
@@ -74,16 +74,15 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
   }
 }
 
-/** Keys whose transactions may have cost more than a limit of an hour or a day: a run is shorter than an hour. */
-export async function overspentKeys({ devnet, say }: AttackScene): Promise<number> {
-  const over = await Promise.all(
-    devnet.lanes.map(async ({ chain, address }) => {
-      const [name, signed] = [chain as ChainKey, await laneTransactions(chain, devnet.chains[chain as ChainKey].anvil.url, [address])]
-      const cost = signed.reduce((sum, { gasLimit, maxFee }) => sum + gasLimit * maxFee, 0n)
-      const allowed = mostPerHour[name] < mostPerDay[name] ? mostPerHour[name] : mostPerDay[name]
-      if (cost > allowed) say(`overspent: ${address} on ${chain}, ${cost} wei`)
-      return cost > allowed
-    }),
-  )
-  return over.filter(Boolean).length
+/** Counts keys whose transactions may have cost more than a limit of an hour or a day, since a run is shorter than an hour. */
+export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
+  const over = devnet.lanes.filter(({ chain, address }) => {
+    const own = signed.filter((one) => one.chain === chain && one.from === address.toLowerCase())
+    const cost = own.reduce((sum, { gasLimit, maxFee }) => sum + gasLimit * maxFee, 0n)
+    const [perHour, perDay] = [mostPerHour[chain as ChainKey], mostPerDay[chain as ChainKey]]
+    const isOver = cost > (perHour < perDay ? perHour : perDay)
+    if (isOver) say(`overspent: ${address} on ${chain}, ${cost} wei`)
+    return isOver
+  })
+  return over.length
 }

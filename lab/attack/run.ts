@@ -55,8 +55,8 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     const done: Attacked = {}
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
     const watch = watchApi(scene)
-    await Promise.all([sendOver(scene, 'both', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)])
-    await watch.stop()
+    const attacks = [sendOver(scene, 'both', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)]
+    await Promise.all(attacks).finally(watch.stop)
     say('The attacks are over.')
     await replayRevoked(scene, { chain: 'ethereum' })
     const probes = await sendProbes(scene)

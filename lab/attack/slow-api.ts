@@ -57,6 +57,7 @@ export async function floodApi(scene: AttackScene, { forMs }: PlannedAttack): Pr
   ]
   const flood = await startChild(process.execPath, args, { logFile: join(scene.devnet.dir, 'strangers.txt'), env: process.env })
   await scene.wait(2 * forMs)
+  if (flood.ended) throw new Error(`the process of the strangers ${flood.ended}: ${flood.tail()}`)
   await flood.stop(5_000)
   return `100 connections for ${2 * forMs} ms`
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { defences, edited } from '../../lab/attack/defences.ts'
+import { type DefenceName, defences, edited, isNoticed } from '../../lab/attack/defences.ts'
 import { type AttackSummary, isClean } from '../../lab/attack/judge.ts'
 import { attackKinds, lastKind, nodeKinds, planAttacks } from '../../lab/attack/plan.ts'
 
@@ -18,27 +18,27 @@ test('a seed always plans the same attacks, all kinds come before any repeats, a
   }
 })
 
+const counts = {
+  ...{ lost: 0, duplicateEffects: 0, stolen: 0, paidTwice: 0, overCap: 0, overspent: 0, believed: 0, stoppedRoutes: 0, falseCancels: 0 },
+  ...{ leaks: 0, unnamedOrders: 0, shutOut: 0, stuck: 0, brokenTasks: 0, bloated: 0, crashes: 0, notTried: 0 },
+}
+const clean: AttackSummary = { seed: '1', honest: 40, delivered: 40, ...counts, attacks: {}, seconds: 60 }
+
 test('a run is clean only if all honest transfers were delivered and nothing else happened', () => {
-  const none = {
-    ...{
-      lost: 0,
-      duplicateEffects: 0,
-      stolen: 0,
-      paidTwice: 0,
-      overCap: 0,
-      overspent: 0,
-      believed: 0,
-      stoppedRoutes: 0,
-      falseCancels: 0,
-      leaks: 0,
-    },
-    ...{ unnamedOrders: 0, shutOut: 0, stuck: 0, brokenTasks: 0, bloated: 0, notTried: 0 },
-  }
-  const clean: AttackSummary = { seed: '1', honest: 40, delivered: 40, ...none, attacks: {}, seconds: 60 }
   expect(isClean(clean)).toBe(true)
-  for (const field of Object.keys(none)) expect([field, isClean({ ...clean, [field]: 1 })]).toEqual([field, false])
+  for (const field of Object.keys(counts)) expect([field, isClean({ ...clean, [field]: 1 })]).toEqual([field, false])
   expect(isClean({ ...clean, delivered: 39 })).toBe(false)
   expect(isClean({ ...clean, honest: 0, delivered: 0 })).toBe(false)
+})
+
+test('a missing defence is noticed only by its own count, in a run that carried out every attack', () => {
+  const noticed = (summary: Partial<AttackSummary>, name: DefenceName = 'cost-limit') => isNoticed(name, { ...clean, ...summary })
+  expect(noticed({ overCap: 1 })).toBe(true)
+  expect(noticed({ overCap: 1, stuck: 3 })).toBe(true)
+  expect(noticed({})).toBe(false)
+  expect(noticed({ stuck: 1, stolen: 1 })).toBe(false)
+  expect(noticed({ overCap: 1, notTried: 1 })).toBe(false)
+  expect(noticed({ stolen: 1 }, 'payees')).toBe(true)
 })
 
 test.each(Object.entries(defences))('the defence %s is where an attack run would remove it', async (_, defence) => {
