@@ -145,7 +145,7 @@ export function edited(text: string, { file, edits }: Defence): string {
   }, text)
 }
 
-/** Whether a run without the defence shows that it is missing: the attacks were carried out, and a count of theirs says so. */
+/** True: every attack was carried out, and a count of `shownBy` shows that the defence is missing. */
 export function isNoticed(name: DefenceName, summary: AttackSummary): boolean {
   const { shownBy }: Defence = defences[name]
   return summary.notTried === 0 && shownBy.some((count) => summary[count] !== 0)
