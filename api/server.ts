@@ -60,7 +60,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
-  // Node's parser still reports requests of a received chunk after `limitConnections` has closed their connection.
+  // Drops requests of a closed connection: Node's parser still reports them after `limitConnections` has closed it.
   app.addHook('onRequest', (request, reply, done) => (request.raw.socket.destroyed ? void reply.hijack() : done()))
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
   const check = tokenCheckOf(deps)

@@ -97,7 +97,7 @@ const edits = [
   },
 ]
 
-/** Loads webpack on demand, since it only bundles workflows, which happens earlier (workers/process/bundle.ts). */
+/** Loads webpack on demand: it only bundles workflows, and usually a bundle exists (workers/process/bundle.ts). */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {

@@ -9,8 +9,8 @@ const released = join(root, 'dist')
 /** Only a user who can write to node_modules can put code here. That user could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/code')
 /**
- * How long compiled versions are kept, ms, since several checkouts may share one node_modules, and a running process
- * loads parts of its version late.
+ * How long compiled versions are kept, ms. Several checkouts may share one node_modules, and a running process loads
+ * parts of its version late.
  */
 const keptMs = 7 * 86_400_000
 /**

@@ -42,12 +42,12 @@ export type Gate =
 
 /** A transfer's delivery, from one read of its message. */
 export interface PlannedDelivery {
-  /** The delivering call. Making it reads the token's data, which never change and are cached. */
+  /** The delivering call. Creating the call reads the token's data, which never change and are cached. */
   readonly call: () => Promise<Intent>
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, cost is not checked. */
   readonly earned?: bigint | undefined
-  /** True: a second call reverts, so a good simulation replaces `delivered`. False: it may succeed without effect. */
+  /** True: a second call reverts, so a simulation may replace `delivered`. False: a second call may have no effect. */
   readonly revertsOnceDelivered: boolean
 }
 
@@ -60,7 +60,7 @@ export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'> {
 /** A bridge on one target chain. */
 export interface Endpoint {
   readonly chain: ChainName
-  /** Checks that valid guardians signed the message or its source recorded it. Cached. Runs before an id is used. */
+  /** Checks that valid guardians signed the message or its source recorded it. Cached. Runs before its id is used. */
   verify(message: Uint8Array): Promise<Verdict>
   /** Whether the target's contract accepts the emitter. Absent: `verify` covers it. */
   accepts?(transfer: Transfer): Promise<Verdict>
@@ -123,7 +123,7 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** A numbered source (domain/stream/stream.ts). `scanned`: blocks hold messages. `signed`: guardians hold them. */
+/** A numbered source (domain/stream/stream.ts). `scanned`: blocks hold the messages. `signed`: guardians do. */
 export type Source = ScannedSource | SignedSource
 
 interface SourceBase {
@@ -132,7 +132,7 @@ interface SourceBase {
   readonly sourceChain: ChainName
   /** Highest number at the finalized state, by quorum; undefined: none. Searches from `known`, also downwards. */
   highest(known?: string): Promise<string | undefined>
-  /** By quorum at the target's finalized state; false if nodes disagree. Throws contradictions, read errors. */
+  /** Whether delivered, by quorum at finalized state; false if nodes disagree. Throws contradictions, read errors. */
   delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 

@@ -26,7 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** Caches answers, no failures, until `versionOf` (default: head's hash) changes. Throws what `currentHead` throws. */
+/** Caches answers, not failures, until `versionOf` (default: head's hash) changes. Throws what `currentHead` throws. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -42,7 +42,7 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes that majorities are counted of. A disabled node counts as a node that does not answer. */
+/** The nodes whose majority counts. A disabled node counts as a node that does not answer. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
@@ -50,7 +50,7 @@ export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: 
 /** Nodes more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
-/** Largest gap between two polls whose blocks are read, blocks. A chain does not grow as much between two polls. */
+/** Largest gap between two heads that is filled by reading each block, blocks. A chain grows less between two polls. */
 export const longestGap = 1_024
 
 /** An honest node may be at most this many blocks above the majority's head. */

@@ -55,7 +55,7 @@ export interface SigningPolicy {
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
   /**
-   * Coins may go to `otherLanes`. With one key and access to Temporal, a thief gets all lanes' coins, within limits.
+   * Whether coins may go to `otherLanes`. If so, one key and access to Temporal get all lanes' coins, within limits.
    */
   readonly topUps: boolean
   /** Token contracts. Their tokens may be sent to `tokenPayees`. */

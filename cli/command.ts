@@ -72,7 +72,7 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // An access token is valid for one namespace, which is the variable's, if set.
+    // An access token is valid for one namespace: that of the variable, if set, else the config's.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   /** Throws CONFIG_INVALID. */
@@ -162,7 +162,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/** Only warns if no worker answers, so that lanes can be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
+/** Warns if no worker answers, so lanes can still be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

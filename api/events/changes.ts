@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
 import type { News, Poll } from './feed.ts'
 
-/** Pause between two reads of the causes, ms, because each read calls every node. */
+/** Pause between two reads of the causes, ms. Not shorter, because each read calls every node. */
 const causesEveryMs = 5_000
 
 /** Reads changes for the feed. Never throws. Reports a failure when it begins and when it ends. */

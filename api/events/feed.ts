@@ -9,7 +9,7 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** Returns the changes since the previous call. After a `ready`, changes of the kind `data.what` are reported. */
+/** Returns the changes since the previous call. From `ready` on, changes of the kind `data.what` are reported. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
@@ -34,7 +34,7 @@ export class EventFeed {
   #count = 0
   #loop: Promise<void> | undefined
   #leftAt = 0
-  /** Kinds whose `ready` was already sent. Later listeners have missed it. */
+  /** Kinds whose event `ready` was already sent. Later listeners have missed that event. */
   readonly ready = new Set<string>()
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {

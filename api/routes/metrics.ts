@@ -44,7 +44,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/** `unknown`: code not queried yet. A forged run may name any code, so only codes of the catalogue become series. */
+/** `unknown`: code not queried yet. A forged workflow may name any, so only catalogue codes become series. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)

@@ -67,7 +67,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // The name becomes a file or object name, so it must be that of an existing stream.
+    // Throws unless the stream exists, because its name becomes the name of a file or object.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }

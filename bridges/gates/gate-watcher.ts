@@ -40,7 +40,7 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/** Checks gates once per block while transfers wait, and wakes those that may pass. These keep their reservations. */
+/** Checks gates once per block while transfers wait. Wakes transfers that may pass, which keep their reservations. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -105,7 +105,7 @@ export class GateWatcher {
     }
   }
 
-  /** Keeps the reservation if the gate is open. A transfer that never fits also passes, since admission parks it. */
+  /** Keeps the reservation if the gate is open. A transfer that can never fit passes too: admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)

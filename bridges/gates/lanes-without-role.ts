@@ -26,7 +26,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/** Pauses a lane whose key has the role for no bridge, and resumes the lane once its key has a role. */
+/** Pauses a lane whose key lacks the role on every bridge. Resumes the lane once its key has a role. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number

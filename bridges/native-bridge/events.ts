@@ -31,7 +31,7 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/** Throws NATIVE_NONCE_MISMATCH (halts the route) for another nonce, which no honest contract has. 0: not completed. */
+/** False for nonce 0. Throws NATIVE_NONCE_MISMATCH (halts the route) for another nonce: no honest contract has that. */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
@@ -51,7 +51,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/** In lower case. Much faster than ethers. Throws NODE_REFUSED unless the log is exact, with a 64-bit nonce. */
+/** A log's arguments, lower case. Faster than ethers. Throws NODE_REFUSED unless exact, with a 64-bit nonce. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

@@ -83,7 +83,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** The reads may see two neighbouring blocks. That is harmless, since the gate only saves attempts. */
+    /** The reads may see two neighbouring blocks. That is harmless, since the gate only saves failing attempts. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -101,7 +101,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** The cap by most nodes, since it parks transfers. Throws NODES_DISAGREE. */
+    /** The cap by most nodes, since a larger amount parks its transfer. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -142,7 +142,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // Read again only once, because a node may name another fund each time.
+      // The balance is read again only once, because a node may name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       // An uninitialised contract has no denominator and accepts nothing.
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }

@@ -11,17 +11,17 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** How many blocks of completions one call reads at most. Reservations from before them have lapsed. */
+/** How many blocks one call searches for completions at most. Reservations from before these blocks have lapsed. */
 const mostBlocks = 1_000
 
-/** The gate of a contract: its limits, less amounts that this process reserved and the contract does not count yet. */
+/** The gate of a contract: its limits minus amounts that this process reserved and the contract does not count yet. */
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createInboundLimits(chain, contract)
   const reserved = createReservedAmounts()
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Runs once per block while amounts are reserved. Reads a block behind, since counting twice is the safe error. */
+  /** Runs once per block while amounts are reserved. Reads one block late: counting an amount twice is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)

@@ -26,7 +26,7 @@ export interface NativeMessage extends NativeTransfer {
   readonly sourceBridge: string
 }
 
-/** One direction of a native bridge. A contract has one counterpart. Contracts are lower-case 0x addresses. */
+/** One direction of a native bridge. Each contract has one counterpart. Contracts are lower-case 0x addresses. */
 export interface NativeRoute {
   readonly sourceChain: ChainName
   /** EIP-155 chain id, decimal. */
@@ -77,7 +77,7 @@ export function readMessage(bytes: Uint8Array): NativeMessage {
   })
 }
 
-/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields, since a person must inspect the route. */
+/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields. A person must then inspect the route. */
 export function checkId<T extends NativeTransfer>(transfer: T): T {
   const { id, nonce } = transfer
   const computed = idOf(transfer)

@@ -18,7 +18,7 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** Takes chain names or network ids. A replaced contract keeps the stream id, because two chains have one bridge. */
+/** Takes chain names or network ids. A new contract keeps the stream id: two chains have one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -109,7 +109,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** Highest nonce; 0: none. The table has no holes, so doubles steps from `known`, then bisects, also below `known`. */
+/** Highest nonce; 0: none. Steps up from `known`, doubling, then bisects; or bisects below. The table has no holes. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -36,7 +36,7 @@ async function checkTable(message: NativeMessage, { source, sourceBridge }: Read
   if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
 }
 
-/** Anyone can submit a message, so none of these halts a route. */
+/** Anyone can submit a message, so none of these refusals halts a route. */
 export const refusals: Refusals = {
   MESSAGE_MISMATCH: { kind: 'rejected' },
   NATIVE_MESSAGE: { kind: 'rejected' },
@@ -49,7 +49,7 @@ export const refusals: Refusals = {
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID if two routes share a contract, since ids contain no chain, so transfers could look equal. */
+/** Throws CONFIG_INVALID if two routes share a contract: ids contain no chain, so their transfers could look equal. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

@@ -62,7 +62,7 @@ export function selectorOf(signature: string): string {
 /** The delivering functions. Each takes only the signed VAA. */
 export const completions = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
 
-/** ABI offset of the bytes. Their length follows. Each is one word. */
+/** ABI offset of the bytes, one word. The next word is their length. */
 const offset = '20'.padStart(64, '0')
 const headDigits = 10 + 2 * 64
 

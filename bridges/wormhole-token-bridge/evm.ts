@@ -64,9 +64,9 @@ function createDelivery({ wormholeChainId, tokenBridge, calls, prices }: EvmEndp
         return { to: tokenBridge, data: encodeBytesCall(selectorOf(method), bytes), value: '0' }
       },
       parties: { bridge, targetChain, recipient: contract, token: originToken },
-      // A configured call has no fee and is delivered for free.
+      // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
       earned: price === undefined || kind === 3 ? undefined : fee * BigInt(price),
-      // A recipient contract (payload 3) may do anything at a second delivery.
+      // A recipient contract (payload 3) may do anything when it is called a second time.
       revertsOnceDelivered: kind !== 3,
     }
   }

@@ -86,7 +86,7 @@ export interface TokenTransfer {
   readonly fee: bigint
 }
 
-/** Layout: kind u8, amount u256, token, its chain u16, recipient, its chain u16, fee u256 or sender. */
+/** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
 const transferBytes = 133
 
 /** Payload 1 (exactly 133 bytes) or 3 (at least 133 bytes). Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */

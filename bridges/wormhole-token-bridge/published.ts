@@ -62,7 +62,7 @@ function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
     const args = coreAbi.decodeEventLog('LogMessagePublished', data, topics)
     if (coreAbi.encodeEventLog('LogMessagePublished', args.toArray()).data === data.toLowerCase()) return args
   } catch {
-    // Refused below.
+    // The code below refuses the log.
   }
   throw new RelayerError('NODE_REFUSED', {
     detail: 'A node answered with a log that is no LogMessagePublished.',

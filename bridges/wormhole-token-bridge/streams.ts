@@ -18,7 +18,7 @@ interface SourceOptions {
 export function createTokenBridgeSource(options: SourceOptions & Emitter & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter } = options
   return {
-    // The core contract is the origin, because it counts. The stream id has the emitter.
+    // The core contract is the origin, because it counts the messages. The emitter is in the stream id.
     ...sourceOf(options, `${chain.networkId}/${core.toLowerCase()}`),
     async highest() {
       const args = [`0x${emitter.slice(24)}`]
@@ -29,7 +29,7 @@ export function createTokenBridgeSource(options: SourceOptions & Emitter & { rea
   }
 }
 
-/** For a chain without a node. Guardians sign its messages, and only received numbers show how many there are. */
+/** For a source without a node. Guardians sign its messages. Only received messages show which numbers exist. */
 export function createSourceWithoutNode(options: SourceOptions & EmitterWithoutNode): SignedSource {
   const { sourceChain, emitter, targets } = options
   return {

@@ -58,7 +58,7 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
   }
 }
 
-/** Throws EMITTER_UNKNOWN unless the target's contract has it, by most nodes. A yes is cached, a no is read again. */
+/** Throws EMITTER_UNKNOWN unless the target's contract registered the emitter, by most nodes. Only a yes is cached. */
 export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
   if ((await reads.emitter(emitterChain)) === emitter) return
   const registered = await reads.agreedEmitter(emitterChain)
@@ -73,7 +73,7 @@ function checkPolicy({ assets, minimumFees, calls, isFree }: PolicyOptions, sour
   const contract = contractOf(recipient)
   if (kind === 3 && calls?.[contract] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient: contract } })
   if (assets && !assets.includes(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
-  // A configured call has no fee and is delivered for free.
+  // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
   if (kind === 3) return
   const minimum = minimumFees?.[originToken] ?? (isFree?.(sourceChain) ? '0' : undefined)
   if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain } })

@@ -13,7 +13,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   // The signatures of a message are checked once per guardian set.
   const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array, vaa = parseVaa(message)): Promise<void> {
-    // Every guardian set requires a signature, so no chain is asked for the set.
+    // No guardian set accepts a message without signatures, so no chain is asked for the set.
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
@@ -52,7 +52,7 @@ export const refusals: Refusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses such messages. If one comes later, a node is far behind or lies.
+  // The submitter refuses messages with this error. If it comes later, a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'rejected' },
@@ -85,7 +85,7 @@ interface Kept<T> {
 
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** By most nodes, since one node could invent a set or keep an expired set alive. */
+/** Read from most nodes, since one node could invent a set or keep an expired set alive. */
 const at = 'majority-latest'
 
 /** The guardian sets of one core contract, from most nodes, read rarely, since a set changes about once a year. */
@@ -97,7 +97,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     const known = cache.get(key)
     if (known && clock() - known.readAt < maxAgeMs) return known.value
     const value = make().catch((error: unknown) => {
-      // Without an answer the last set is used. `validate` checks again before anything is sent.
+      // Without an answer the last known value is used. `validate` checks again before anything is sent.
       if (known) return known.value
       throw error
     })
@@ -124,7 +124,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 
   return {
-    /** Throws GUARDIAN_SET_UNKNOWN (next set), GUARDIAN_SET_IMPOSSIBLE (higher ones), read errors. */
+    /** Throws GUARDIAN_SET_UNKNOWN (next index), GUARDIAN_SET_IMPOSSIBLE (higher indexes), read errors. */
     async get(index: number): Promise<GuardianSet> {
       let current = await newestIndex(ttlMs)
       if (index > current) current = await newestIndex(unknownEveryMs)

@@ -32,7 +32,7 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // Happens for one signature in 2^127, whose point has an x coordinate that is not below the curve order.
+      // One signature in 2^127 gets another id, because the x coordinate of its point is not below the curve order.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },
@@ -62,7 +62,7 @@ const known = {
     'd020bd8223bc9d803084ad35b8a93586f087a0d7e22e49f7a14ddeb84b27518f1a511bf8a5ecd88bbf811dc9a12aaacc3a28a7c45cde8b7c7d4e2219d4c45d1a',
 }
 
-/** Tries the build once, since a build that signs or recovers wrongly must not be used. */
+/** Signs and recovers once with the build, since a build that does either wrongly must not be used. */
 function isSound({ sign, recover }: Secp256k1): boolean {
   const { compact, yParity } = sign(known.digest, known.key)
   return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address

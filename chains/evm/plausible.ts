@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/** Ranges that most nodes agreed on. One node's answer near its range is believed. Otherwise all nodes are asked. */
+/** Ranges that most nodes agreed on, by kind. One node's answer near its range is believed, else all are asked. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {

@@ -18,7 +18,7 @@ export function withReason(command: Command, reason: NonNullable<OrderSpec['reas
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-/** A parser for texts that match `pattern`, which are lower-cased. `rule` is the message for other texts. */
+/** A parser that accepts texts that match `pattern`, and lower-cases them. `rule` is the message for other texts. */
 function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()

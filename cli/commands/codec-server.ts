@@ -39,7 +39,7 @@ on an address other than loopback put a proxy with TLS in front. docs/operate/te
     await withInterrupt(context, async (stopping) => {
       let known: readonly IssuedToken[] | undefined
       let warned = false
-      // Connects anew each time, since credentials may be rotated. While Temporal is unreachable the last list is used.
+      // Connects anew for each read, since credentials may be rotated. Until a read succeeds, the last list is used.
       const keepTokens = async () => {
         while (!stopping.aborted) {
           try {

@@ -60,7 +60,7 @@ export const runCommand: CommandSpec = {
       const running = await runRole(role, settings, { env: context.env, logger, api: restApi, stopping, chains, lanes })
       const stop = () => void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
       stopping.addEventListener('abort', stop)
-      // A signal that arrived while the worker started stops it now.
+      // A signal that arrived while the worker started stops the worker now.
       if (stopping.aborted) stop()
       await running.stopped
       await listed

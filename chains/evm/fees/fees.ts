@@ -15,7 +15,7 @@ import type { Nodes } from '../nodes/nodes.ts'
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** Gas of an empty transfer. On Arbitrum gas includes the data fee (OpenZeppelin's relayer: at least 50,000). */
+/** Gas of an empty transfer. On Arbitrum it includes the data fee: at least 50,000 (as in OpenZeppelin's relayer). */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
@@ -24,7 +24,7 @@ const gasPriceOracle = '0x420000000000000000000000000000000000000f'
 /** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the signature's size. */
 const getL1Fee = '0x49948e0e'
 
-/** The data fee follows the L1 fee, which rises by at most 1/8 per block. So 150 % of it is enough for three blocks. */
+/** The data fee follows the L1 fee, which rises by at most 1/8 per block. So 150 % of the fee lasts three blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -64,7 +64,7 @@ export function createFees(
     }
     const { next, tip } = await readMarket(BigInt(baseFee))
     usual.note(BigInt(baseFee))
-    // Twice the base fee lasts for six full blocks, each of which may raise it by an eighth.
+    // A limit of twice the base fee lasts for six full blocks, each of which may raise the base fee by an eighth.
     return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap) }
   }
 
@@ -73,7 +73,7 @@ export function createFees(
     const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
     const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
-    // With too few histories, usual fees start at the head's base fee.
+    // If too few nodes return a history, the usual fees start at the head's base fee.
     usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
     return (
       (enough ? middleOf(markets, baseFee) : undefined) ??
@@ -116,7 +116,7 @@ export function createFees(
   }
 }
 
-/** Keeps the next base fee between half and twice the last block's, since no chain moves it further. */
+/** Medians of the markets. Limits the next base fee to between half and twice `baseFee`: no chain moves it further. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -140,7 +140,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** If a fee per byte is outside these factors of the last, all nodes are asked. L1 fees move by an eighth per block. */
+/** If a fee per byte is outside these factors of the agreed one, all nodes are asked. L1 fees move 1/8 per block. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
@@ -161,7 +161,7 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
     const said = resultsOf(answers)
     const fee = medianOf(said) ?? own
-    // Replaces the old range, since the fee may have moved far. A minority's answer is not remembered.
+    // Drops the old range, since the fee may have moved far. A fee from a minority of the nodes is not remembered.
     known.forget('byte')
     if (fee !== undefined && said.length >= nodes.needed) {
       last = perByte(fee, call)

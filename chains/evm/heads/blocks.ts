@@ -54,7 +54,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** The block of each node that answers, undefined if the node lacks it. The wait ends early if `isEnough` is true. */
+/** The block of each node that answers, undefined if the node lacks it. Ends early if `isEnough` returns true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,

@@ -6,7 +6,7 @@ import { fetchBlockOfAll } from './blocks.ts'
 /** All nodes are asked after this many polls without a higher tag. */
 const idlePolls = 8
 
-/** The `finalized` height of more than half of the nodes, if they have our block there, since ours may be a fork. */
+/** The height that most nodes call `finalized`. Most must also have our block at that height: we may be on a fork. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -15,7 +15,7 @@ export function createFinalityTag(
   let agreed: number | undefined
   let asking: Promise<void> | undefined
   let idle = 0
-  /** Counts resets. Answers to questions from before a reset are dropped. */
+  /** Number of resets. A node's answer is dropped if a reset happened after the question. */
   let era = 0
 
   const isAbove = (block: BlockRef) => block.height > (agreed ?? -1)
@@ -48,13 +48,13 @@ export function createFinalityTag(
   }
 
   return {
-    /** Asks the other nodes if the first node's tag rose, and at intervals, since one node must not stop finality. */
+    /** Asks all nodes when the first node's tag rises, and also at intervals, so that one node cannot stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // A single node has already answered.
+        // Only the first height is awaited; `onRise` reports later ones. A single node's tag is already known.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed

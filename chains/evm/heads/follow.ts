@@ -5,7 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** A lower head counts after this many polls in a row on a fork, or on our own branch, where nodes may only lag. */
+/** Polls in a row before a lower head is believed: on a fork, and on our own branch, where nodes may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -23,7 +23,7 @@ export interface Step {
 
 export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-/** Extends the cached blocks to a head. `isSupported`: more than half of the nodes have reached it. */
+/** Extends the cached blocks to a head. `isSupported`: more than half of the nodes have reached that head. */
 export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck, finalized: () => number, onLate: () => void) {
   let lowerPolls = 0
   let brokenPolls = 0
@@ -38,7 +38,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     return shown.filter((block) => block?.hash !== head.hash).length * 2 > nodes.readers
   }
 
-  /** True if most nodes, some polls in a row, lack our final block. Otherwise one node is on a fork. */
+  /** True if most nodes lack our final block for some polls in a row. Otherwise only one node is on a fork. */
   async function isFinalityBroken(): Promise<boolean> {
     const final = kept.at(finalized())
     if (!final) return true
@@ -77,7 +77,7 @@ interface Path {
 /** The blocks that lead to `target`. Undefined if they do not link. The next poll then retries. Throws read errors. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
-  // The blocks in between are skipped. Watched transactions are then looked up by receipt.
+  // The blocks between the old and the new head are skipped. Watched transactions are then looked up by receipt.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep
@@ -97,7 +97,7 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
   }
 }
 
-/** Finds the parents of the lowest known block among the blocks of all nodes, since one node lags, forks or lies. */
+/** Finds the ancestors of the lowest known block among all nodes' blocks, since one node lags, is on a fork or lies. */
 async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmBlock, check: HeaderCheck) {
   if (nodes.readers < 2) return undefined
   const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))
@@ -121,7 +121,7 @@ function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
   const lowest = blocks[0] as EvmBlock
   const parent = kept.at(lowest.height - 1)
   if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
-  // The blocks reach below all cached ones, or to genesis, and do not meet them, so no cached block stays.
+  // The blocks reach below all cached blocks, or to genesis, without meeting them. So no cached block stays.
   if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
   return undefined
 }

@@ -16,7 +16,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get current() {
       return current
     },
-    /** Grows when blocks are skipped, or rolled back to below the cached ones. */
+    /** A counter that grows when blocks are skipped, or rolled back to below the cached blocks. */
     get breaks() {
       return breaks
     },
@@ -28,7 +28,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get latestSeenAt() {
       return latestSeenAt
     },
-    /** @param tagged height of the tag `finalized`; `reached`: more than half of the nodes share our chain up to it */
+    /** @param reached height up to which most nodes share our chain. `tagged`: height of the tag `finalized` */
     publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, reached: number | undefined): void {
       const { latest } = kept
       if (!latest) return

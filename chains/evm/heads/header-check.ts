@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** If most nodes' headers mismatch in this many polls in a row, a fork changed the header, so the check ends. */
+/** If most nodes' headers mismatch in this many polls in a row, a fork changed the header format: the check ends. */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -12,7 +12,7 @@ export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
 /**
  * Refuses altered headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). Whether
- * a chain hashes so is decided at the start, by a block that more than half of the nodes share.
+ * a chain does so is decided at the start, by the first block that more than half of the nodes share.
  */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'

@@ -19,7 +19,7 @@ const rankEveryMs = 10_000
 /** How often the nodes' heads are compared after a node was seen to lag, ms. */
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** After this share of a block time, the finalized tag is read again, in parallel with the head. */
+/** The finalized tag is read again after this share of a block time, in parallel with the head. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 
@@ -64,7 +64,7 @@ export function createHeads(
     }
   }
 
-  // Extends the object `events`, because a copy would not have its getters.
+  // Extends the object `events`, because a copy would lose its getters.
   return Object.assign(events, {
     kept,
     check,
@@ -128,7 +128,7 @@ function createPoll(options: PollOptions) {
     if (isPublished && !polling?.aborted) events.publish(nothingNew, tagged, shared.reached)
   })
 
-  /** Whether to read the tag in parallel with the head. Otherwise the tag is read after a new head, which moves it. */
+  /** Whether to read the tag in parallel with the head. Otherwise it is read after a new head, which moves the tag. */
   const isTagDue = (now: number) => finality.kind === 'tag' && now - taggedAt >= tagAfter * options.blockTimeMs
 
   async function readTag(now: number) {
@@ -175,7 +175,7 @@ async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOpt
   return shown
 }
 
-/** Whether more than half share a higher head and its transactions, so that a poll need not wait for other nodes. */
+/** Whether more than half of the nodes share a higher head and its transactions. Then a poll need not wait longer. */
 function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
   if (shown.length < needed) return false
   const head = chooseHead(shown, readers, kept)

@@ -17,7 +17,7 @@ type Bit = readonly [byte: number, mask: number]
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /** An empty filter counts only without transactions, since chains without filters (EIP-7668) have empty ones. */
+  /** An empty filter of a block with transactions proves nothing: chains without filters (EIP-7668) leave it empty. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
@@ -27,7 +27,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /** Whether the filters exclude such logs. Only for final blocks with checked hashes, which cover the filters. */
+    /** Whether the filters exclude such logs. Trusts only final blocks with a checked hash, which covers the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

@@ -4,7 +4,7 @@ const regularFrom = 3
 /** Times between heads that count as regular, in expected intervals. A poll sees a head up to half an interval late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
-/** After a poll that found a block, the next is earlier by this share of an interval, until a poll is too early. */
+/** After a poll that found a block, the next poll is earlier by this share of an interval, until one is too early. */
 const step = 1 / 32
 /** Waits after a poll that came too early, in intervals. After the last of them the chain counts as irregular. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
@@ -39,7 +39,7 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
 
   function nextAt(at: number): number {
     if (dueAt === undefined) return at + intervalMs
-    // At most two usual intervals, in case the chain has become irregular.
+    // Waits at most two usual intervals, in case the chain has become irregular.
     if (at < dueAt) return Math.min(dueAt, at + 2 * intervalMs)
     const retry = retries[misses++]
     if (retry !== undefined) return at + Math.max(leastRetryMs, retry * expectedMs())

@@ -27,7 +27,7 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
 
 /**
  * Asks all nodes in parallel. Ends when all have answered, `onAnswer` returns true, or the grace is over. Never throws.
- * @param mostGraceMs longest wait for the others after `needed` answers. The usual grace starts with the first answer
+ * @param mostGraceMs longest wait for the others after `needed` answers. The usual grace starts at the first answer
  */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
@@ -67,7 +67,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** Pause before the second round, ms. One reset of an idle connection must not fail a call to the only node. */
+/** Pause before the second try of all nodes, ms. One reset of an idle connection must not fail a call. */
 const secondRoundMs = 150
 
 /** See `Nodes.request`. `readers` are in the current order of preference. */
@@ -114,7 +114,7 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Picks the shortest wait for a rate limit. Among equals, nodes that lag are last. Then preference decides. */
+/** Picks the node with the shortest rate-limit wait. Among equals, lagging nodes are last; then preference decides. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
   const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))

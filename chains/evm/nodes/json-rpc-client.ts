@@ -18,7 +18,7 @@ const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 const kib = 1_024
 const mib = 1_024 * kib
-/** Limit of an answer that is one number or hash, bytes. An error may quote the request. */
+/** Size limit of an answer with one number or hash, bytes. Not smaller, because an error may quote the request. */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
   'eth_chainId',
@@ -28,7 +28,7 @@ const shortMethods = new Set([
   'eth_gasPrice',
   'eth_sendRawTransaction',
 ])
-/** Limits of longer answers, bytes. Others: 1 MiB. go-ethereum limits a response, even receipts and logs, to 25 MB. */
+/** Size limits by method, bytes. Others: 1 MiB. go-ethereum limits any response, even receipts and logs, to 25 MB. */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,

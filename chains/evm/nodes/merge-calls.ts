@@ -134,7 +134,7 @@ export function mergedData(calls: readonly ContractCall[]): string {
   return `0x${code}${entries.join('')}`
 }
 
-/** Bytes by call. Undefined bytes: only a separate call returns the error. Undefined if the answer is malformed. */
+/** Returned bytes by call, undefined for a failed call: a separate call gives its error. Undefined if malformed. */
 function readMerged(result: unknown, calls: number): readonly (string | undefined)[] | undefined {
   if (typeof result !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(result)) return undefined
   const returned: (string | undefined)[] = []

@@ -117,7 +117,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Takes a token. Returns how long to wait for it, ms. Calls are served one after another. */
+    /** Takes a token. Returns how long to wait for it, ms. Each waiting call makes the next call wait longer. */
     take() {
       const wait = waitMs()
       tokens--
@@ -145,7 +145,7 @@ export function createNodeHealth(now: () => number) {
 
   /** The first failure opens the circuit. Parallel calls count as the same failure. */
   function open(retryAfterMs = 0): void {
-    // Limited, since a node must not disappear for hours because it asked for such a pause.
+    // The pause is limited, so that a node that asks for hours does not disappear for hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (circuit !== 'open') {
       openUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -185,7 +185,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       open(retryAfterMs)
     },
-    /** Closes the circuit. Nodes that only send may hide the network (EIP-155 protects). Throws what `read` throws. */
+    /** Closes the circuit. A send-only node may hide its network (EIP-155 protects). Throws what `read` throws. */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       circuit = 'half-open'
       const found = await read().catch((error: unknown) => {

@@ -70,7 +70,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** Thrown by a reader for a valid answer about another state, since the node lags and another may know more. */
+/** Thrown by a reader for a valid answer about another state. The node probably lags, so another node may know more. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

@@ -38,15 +38,15 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
   const set = createNodeSet(nodes, make, environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /** Majorities are counted of the config's readers, even disabled ones, so that settings cannot shift majorities. */
+  /** Majorities count all reading nodes of the config, even disabled ones, so that settings cannot shift majorities. */
   const voters = set.configured.filter(({ reads }) => reads)
-  /** Added nodes are asked only while the config's nodes do not answer. */
+  /** Added nodes come last. No node is read while all reading nodes of the config are disabled. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? set.enabled.filter(({ reads }) => reads) : [])
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Checks due nodes in parallel to calls, so that no call waits for a dead node twice. */
+  /** Checks due nodes in parallel with calls, so that no call waits for a node that is still dead. */
   function probe(): void {
     for (const node of set.enabled) if (node.due) node.check().catch(() => undefined)
   }
@@ -65,7 +65,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       return askOne({ method, params, read })
     },
     /**
-     * Asks the voters that are up, and the others if too few are up. Never throws.
+     * Asks the voters that are up, and the other voters if too few are up. Never throws.
      * @param mostGraceMs longest wait once more than half have answered. Default: 5 s after the first answer
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {

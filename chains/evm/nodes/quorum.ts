@@ -5,10 +5,10 @@ import { noAnswer, type NodeAnswer } from './ask.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
-/** Single node: the second, equal answer counts within this many blocks of the first. */
+/** With a single node: the second, equal answer must come within this many blocks of the first. */
 const memoryBlocks = 16
 const mostRounds = 3
-/** Single node: minimum time between two reads if no block comes, ms. */
+/** With a single node: minimum time between two reads if no block comes, ms. */
 const leastWaitMs = 1_000
 
 /** A question to all nodes, for irreversible verdicts. */
@@ -17,7 +17,7 @@ export interface Question<T> {
   readonly method: string
   /** Called for each round of questions, because a block tag may have moved on. */
   readonly params: () => readonly unknown[]
-  /** Throws if the answer is no vote. */
+  /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
   /** Ask a single node only once. */
   readonly once?: boolean

@@ -10,7 +10,7 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery`: needs a proof. `own`: needs none. Else why the call is refused, and the config that decides. */
+/** `delivery`: needs a proof. `own`: needs none. Else why the call is refused, and which config field decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
 /** Last check before signing: no-ops, payments, operators' calls, proofs and limits. Throws what `Signer` throws. */
@@ -40,7 +40,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
     // First without the data fee, because a transaction that exceeds a limit anyway needs no read.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
-    // A no-op is counted with its whole gas limit, but costs a fraction of it.
+    // Spending counts a no-op's whole gas limit, although it uses a fraction, so that limit must be small.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
@@ -81,7 +81,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
-  // Checked first, because the operators' list never exempts a delivery from its proof.
+  // Checked first, because the operators' list must not exempt a delivery from its proof.
   if (calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -127,7 +127,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless encoded exactly as the ABI says, since the token must read the address that was checked. */
+/** Undefined unless encoded exactly as the ABI says, since the token must read the address that is checked here. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -138,7 +138,7 @@ const mostProved = 4_096
 /** How long a proof is remembered, ms. A proof may become void if a guardian set expires or a chain is replaced. */
 const rememberMs = 10 * 60_000
 
-/** Remembers proved calls for ten minutes, and longer for signed nonces, whose calls are signed again at fee raises. */
+/** Remembers proved calls for ten minutes. Once signed for a nonce, longer: fee raises sign the same call again. */
 function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {

@@ -5,14 +5,14 @@ import type { SigningLimits } from '../../signing-port.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
-/** Spending is summed by this interval, ms, so an hour is counted as 60 to 65 minutes. */
+/** Spending is summed per interval of this length, ms. So the spending of an hour covers 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
 /** Lengths of the spending windows, ms. */
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** How many sums are kept: more than a week. The limit is a number, not an age, since a clock may jump. */
+/** How many sums are kept: enough for a week. The limit is a number, not an age, since a clock may jump. */
 const mostBuckets = 2_400
-/** A forgotten nonce counts in full when it is signed again. */
+/** How many nonces' costs are remembered. A later attempt for an older nonce counts in full. */
 const mostNonces = 1_024
 
 export interface Exceeded {
@@ -55,7 +55,7 @@ export class SpendingCounter {
     return sum
   }
 
-  /** Checks even if nothing is added, since this nonce may have been counted but refused, at parallel signatures. */
+  /** Checks even if nothing is added: of parallel attempts, one may have been counted and then refused. */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [
@@ -67,7 +67,7 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** How many old files are kept, since a clock that runs ahead must not remove files that still count. */
+/** How many old files are always kept, so that a clock that runs ahead does not remove files that still count. */
 const keptFiles = 200
 
 /** A log is not read again within this time, ms, except after an attempt was recorded. */
@@ -104,7 +104,7 @@ export function createSpendingMemory(limits: SigningLimits, clock: () => number)
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const spending = new SpendingCounter()
-  /** Hour → bytes read so far. No file counts as complete, since clocks differ and may be set back. */
+  /** Hour → bytes read so far. Every file is read on, since a process whose clock differs may append to it. */
   const readTo = new Map<number, number>()
   let cleaned = false
   /** Start of the last read, ms by a monotonic clock. */
@@ -135,7 +135,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     for (const line of whole.split('\n')) {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A cut number counts too, since it is not above the whole number, and nobody signed that attempt.
+      // A number cut by a crash counts too. It is not above the whole number, and that attempt was not signed.
       if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
       else if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
     }

@@ -69,7 +69,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
 
   return {
     finalizedTag: () => finalizedTag(currentHead(chain), finality),
-    /** See `Chain.account`. One set of reads per address and head. */
+    /** See `Chain.account`. One set of reads per address and head event. */
     read: (address: string) => readOnce(address.toLowerCase()),
   }
 }

@@ -25,7 +25,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A new hash is read at the next poll, when most need no read. A known hash is read for a watch without inclusion.
+    // A new hash is read at the next poll, unless a node accepts it first. A known hash is read if its watch is unseen.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -96,7 +96,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** The node lacks the receipt of a listed hash. If it only lags, a later poll works. If it lies, others are asked. */
+  /** The node lacks the receipt of a listed hash. If it lags, a later poll finds it. If it lies, all are asked. */
   async function missed(watched: WatchedHash): Promise<void> {
     if (watched.due.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
@@ -159,7 +159,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** Looks again while few blocks are cached, since the hash may be mined below them, and the node may lag. */
+/** Looks the hash up again while few blocks are cached: it may be mined below them, and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks

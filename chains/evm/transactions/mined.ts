@@ -51,18 +51,18 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node finds the block and most nodes must agree. If it finds none, it may lie, so most nodes search again. */
+  /** One node finds the block; most nodes must agree. If that node finds none, it may lie, so most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** If too few nodes keep the state, one node answers. Most nodes must agree on the transaction found. */
+    /** If too few nodes keep the state, one node answers. Most nodes must still agree on the transaction found. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
     }
     const found = await search(address, nonce, byOne)
-    // Not with a single node, since each step of the second search would have to wait for another block.
+    // A single node does not search again, since each step of the second search would have to wait for another block.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }

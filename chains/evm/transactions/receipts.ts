@@ -4,7 +4,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** From this many receipts on, if they are a quarter of the block, it is cheaper to read the whole block. */
+/** From this many receipts on, if they are at least a quarter of the block, reading the whole block is cheaper. */
 const wholeBlockFrom = 4
 
 /** For this many blocks after a node refused a whole block's receipts, receipts are read one by one. */

@@ -28,9 +28,9 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Estimates for calls of one function may differ this much. With a lower estimate, gas runs out despite the margin. */
+/** Factors by which estimates for one function may differ. With a lower estimate, gas runs out despite the margin. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** After an estimate was too low, all nodes are asked for this time, ms, so that only the first calls fail. */
+/** For this time after an estimate was too low, ms, all nodes are asked, so that only the first calls fail. */
 const distrustMs = 600_000
 /** How many calls are remembered. A repeated estimate may mean that a transaction with the first estimate failed. */
 const mostCalls = 4_096
@@ -89,7 +89,7 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/** The median of most nodes, else the first answer. A first revert's data is dropped so that nothing acts on it. */
+/** What most nodes say (the median of estimates), else the first answer. A first revert loses its data: not proven. */
 async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
