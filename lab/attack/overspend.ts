@@ -74,7 +74,7 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
   }
 }
 
-/** Counts keys whose transactions may have cost more than a limit of an hour or a day. A run is shorter than an hour. */
+/** Counts keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour. */
 export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
   const over = devnet.lanes.filter(({ chain, address }) => {
     const own = signed.filter((one) => one.chain === chain && one.from === address.toLowerCase())
