@@ -1,11 +1,11 @@
 import type { LaneId } from './lane/lane.ts'
 import type { ChainName } from './transfer/transfer.ts'
 
-/** Levels of a token; each includes the levels before it. docs/operate/access.md lists the orders of each. */
+/** Levels of a token; each includes the levels before it. docs/operate/access.md lists the orders of each level. */
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Maximum lifetime of a token, ms. Revocations need not be kept longer. */
+/** Maximum lifetime of a token, ms. A revocation can be forgotten after this time. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** The chains and lanes that the orders of a token may concern. Absent: all. */
@@ -20,7 +20,7 @@ export interface OrderSubject {
   readonly lane?: LaneId | undefined
 }
 
-/** The author of an order: the claims of a token with a good signature. */
+/** The author of an order: the claims of a token whose signature is valid. */
 export interface Principal extends AccessScope {
   /** Becomes the `by` of each order of this person. */
   readonly name: string

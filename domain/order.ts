@@ -28,11 +28,11 @@ const linesShown = 10
 /** Maximum lengths of name and reason, characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
-/** Reads any value, since a malformed signal must not fail a task. @param via goes into the reason of unnamed orders */
+/** Reads an author and reason from any value: a malformed signal must not fail a task. @param via reason if unnamed */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
-  // Name and reason are single lines, so that the sender of a signal cannot forge entries of others.
+  // Name and reason are single lines, so that the sender of a signal cannot forge entries of other people.
   const name = oneLine(by ?? '').slice(0, orderLimits.by)
   const why = oneLine(reason ?? '').slice(0, orderLimits.reason)
   if (name === '') return { by: unnamed, reason: why || `${via} without a name` }

@@ -4,15 +4,15 @@ import type { StreamNames } from './stream/stream.ts'
 export interface CredentialSource {
   /** The setting with the credential: `the config file`, `TEMPORAL_API_KEY`, `profile prod of /etc/temporal.toml`. */
   readonly from: string
-  /** Absolute path of the file. Absent: the text is in a variable or the setting, and cannot change at runtime. */
+  /** Absolute path of the file. Absent: the text is in a variable or the setting itself, and cannot change later. */
   readonly file?: string
   /** Reads the present text. Throws the system's error if the file cannot be read. */
   read(): string
 }
 
-/** TLS to Temporal. No `ca`: Node's CAs are trusted. No `certificate` and `key`: the client has no identity. */
+/** TLS to Temporal. Without `ca`, Node's CAs are trusted. Without `certificate` and `key`, the client is anonymous. */
 export interface TlsSettings {
-  /** Checked against the server's certificate instead of the host. */
+  /** The name that the server's certificate must have, if it is not the host's. */
   readonly serverName?: string | undefined
   readonly ca?: CredentialSource | undefined
   readonly certificate?: CredentialSource | undefined
@@ -46,6 +46,6 @@ export interface TemporalAccess {
   readonly encryption?: PayloadEncryption | undefined
   /** The config's names for streams. Absent: callers use ids. */
   readonly streamNames?: StreamNames | undefined
-  /** Never set. Excludes the config's map `temporal`, which lacks the values of files and variables. */
+  /** Never set. Keeps the config's map `temporal` out of this type, since it lacks values of files and variables. */
   readonly useEnvironment?: never
 }

@@ -14,7 +14,7 @@ export interface Vaa {
   readonly signatures: readonly GuardianSignature[]
   /** Time of the block that published the message, seconds since the epoch. */
   readonly timestamp: number
-  /** The publisher's own number, not the nonce of an account. */
+  /** A number that the publisher chose, not the nonce of an account. */
   readonly vaaNonce: number
   /** Wormhole chain id. */
   readonly emitterChain: number

@@ -3,7 +3,7 @@ import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 
-/** Checks a chain's recent deliveries, and transfers that closed without an outcome. A memo lists lost deliveries. */
+/** Checks a chain's recent deliveries, and transfers that closed without an outcome. The memo lists lost deliveries. */
 export async function audit(input: AuditInput): Promise<AuditReport> {
   const { auditDelivered } = proxyActivities<AuditSteps>({
     ...policies.audit,
@@ -15,7 +15,7 @@ export async function audit(input: AuditInput): Promise<AuditReport> {
   return report
 }
 
-/** How many ids of each kind are shown at most. The result has 200. */
+/** How many ids of each kind are shown at most. The result has up to 200. */
 const idsShown = 20
 
 function details(report: AuditReport): string {

@@ -7,11 +7,11 @@ import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** A process gets the nonce within this time, ms, so after it a batch without a nonce is over. */
+/** A process gets the nonce within this time, ms. A batch that has no nonce by then is over. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
-/** Records a call for many transfers, so that any process can make the same bytes. Never asks for a nonce. */
+/** Records a call for many transfers, so that any process can make the same bytes. Never asks for a nonce itself. */
 export async function batch(input: contract.BatchInput): Promise<contract.BatchStatus> {
   const { lane, intent, members } = input
   const { workflowId } = workflowInfo()
@@ -45,7 +45,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/** Undefined: check again. Permanent failures concern the key, not the batch. */
+/** Undefined: check again later. A permanent failure concerns the key, not the batch, so it does not end the batch. */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {

@@ -4,8 +4,8 @@ import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, 
 
 /**
  * Runs a reducer behind one update. Call it before setting signal handlers: after a reset the run gets all updates and
- * signals in one task, and a pause must not come before the updates. `refuse` throws on a malformed request. Continue
- * as new when the promise resolves.
+ * signals in one task, and must apply the updates before a pause. `refuse` throws if a request is malformed. Continue
+ * as new once the promise resolves.
  */
 export async function entityWorkflow<Request, Response>(
   update: UpdateDefinition<Response, [Request]>,
@@ -20,7 +20,7 @@ export async function entityWorkflow<Request, Response>(
     return options.apply(request)
   }
   const validator = (request: Request) => {
-    // Without this limit, a run with constant updates would never end.
+    // Without this limit, a run that gets updates all the time would never end.
     if (isFull()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
     try {
       options.refuse(request)
@@ -30,7 +30,7 @@ export async function entityWorkflow<Request, Response>(
   }
   setHandler(update, handler, { validator })
   await condition(isFull)
-  // An answer is lost if the run closes in the same task.
+  // The answers to updates are lost if the run closes in the task that made them.
   do await sleep(1, { summary: 'the run is full: its last answers go out before the next run takes over' })
   while (lengthAtLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
 }

@@ -1,7 +1,7 @@
 import { DefaultFailureConverter } from '@temporalio/common'
 
-/** `workers/process/bundle.ts` replaces this word if payloads are encrypted. A second bundle would cost time. */
+/** `workers/process/bundle.ts` replaces this word if payloads are encrypted, since a second bundle would cost time. */
 const form: string = 'FAILURES_PLAIN'
 
-/** Like `temporal/encryption/codec.ts`, for failures of workflows. */
+/** Does for failures of workflows what `temporal/encryption/codec.ts` does elsewhere. */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: form.endsWith('CODED') })

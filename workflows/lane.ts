@@ -13,10 +13,10 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Below the server's limit of 2,000, since the server rewrites a run's record, with all updates, at every step. */
+/** Far below the server's limit of 2,000, since the server rewrites a run's record, with all updates, at every step. */
 const updatesPerRun = 300
 
-/** Nonce ledger of one key on one chain, the only writer of grants and attempts. domain/lane/reducer decides. */
+/** Nonce ledger of one key on one chain. Only it writes grants and attempts. domain/lane/reducer has the decisions. */
 export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -34,7 +34,7 @@ export async function lane(input: contract.LaneInput): Promise<void> {
     apply: step,
     refuse: assertApplyRequest,
   })
-  // Temporal's batch operations can only signal. A field that a person forgot must not fail the task.
+  // Temporal's batch operations can only send signals. A field that a person forgot must not fail the task.
   setHandler(contract.pauseSignal, (given) => {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
@@ -52,7 +52,7 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** A reset applies an earlier run's updates again, in another order. `run` is set only in requests for a nonce. */
+/** A reset applies an earlier run's updates again, in another order. Only requests for a nonce set `run`. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId

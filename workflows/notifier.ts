@@ -5,13 +5,13 @@ import * as contract from '../temporal/contracts/notifier.ts'
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Few steps, since each takes minutes. */
+/** Low, since each step takes minutes. */
 const stepsPerRun = 100
-/** How often a notifier looks for its receiver before it ends. A receiver that returns later starts afresh. */
+/** Checks for a receiver missing in the config before its notifier ends. If the receiver returns, it starts anew. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
-/** Notifies one receiver, at least once per event. Steps read and send. domain/notification/ has the decisions. */
+/** Notifies one receiver at least once of each event. Steps read and send. domain/notification/ makes the decisions. */
 export async function notifier(input: contract.NotifierInput): Promise<void> {
   const { receiver } = input
   let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())

@@ -16,7 +16,7 @@ const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 const checksPerRun = 200
 
-/** Sends one intent until it is final. It is not sent again while its fate is unknown, since it could pay twice. */
+/** Sends one intent until it is final. While its fate is unknown, it is not sent again, since it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   return obeyingTemporalCancel((onCancel) => sendUntilFinal(input, onCancel))
 }
@@ -52,12 +52,12 @@ async function sendUntilFinal(
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
-    // A cancel ends the wait immediately.
+    // A cancel order ends the wait immediately.
     await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
   }
 }
 
-/** Progress of the first run. Later runs keep the first run's `orderedAt`. */
+/** Progress at the start of the first run. Later runs keep the first run's `orderedAt`. */
 function begun(): contract.OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
@@ -74,7 +74,7 @@ function send(
 ): Promise<LaneStepResult> {
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
-  // To pay nothing twice, follow the held nonce, or end as `lost` if the chain does not show the nonce's fate.
+  // So that nothing is paid twice: follow the nonce that is held, or end as `lost` if the chain does not show its fate.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, cancel: cancelledBy !== undefined }
@@ -122,11 +122,11 @@ function applyResult(
       progress.held = merged(progress.held, result.held)
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
-      // This step sent nothing, so only an earlier step may have sent the transaction.
+      // This step sent nothing, so the transaction may have been sent only if an earlier step sent it.
       progress.sentBefore = sentBefore
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
     case 'none':
-      // Every signature is reported before its transaction is sent, so without a report nothing was sent.
+      // Every signature is reported before the transaction is sent. Without a report, nothing was sent.
       progress.sentBefore = progress.held !== undefined
       return { state: 'waiting', detail: 'its step was interrupted; it is looked up' }
     case 'spent':
@@ -144,7 +144,7 @@ function applyResult(
   }
 }
 
-/** Even if the step is refused now, an earlier transaction may be mined. */
+/** Although this step is refused, a transaction of an earlier step may be mined. */
 function applyRefused(reason: string, { held, earlier }: contract.OperatorTransactionProgress, sentBefore: boolean) {
   if (!sentBefore && !held && !earlier) return { state: 'refused' as const, detail: reason }
   if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }
@@ -155,7 +155,7 @@ function applyRefused(reason: string, { held, earlier }: contract.OperatorTransa
   }
 }
 
-/** Something else used the nonce, so the intent is sent again with another nonce, unless it was cancelled. */
+/** Another transaction used the nonce, so the intent gets another nonce, unless it was cancelled. */
 function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: contract.OperatorTransactionProgress) {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
   if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }

@@ -9,27 +9,27 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** Checks every transfer of a day, which takes long. The schedule starts no second audit meanwhile. */
+  /** Checks every transfer of a day, which takes long. While an audit runs, the schedule starts no second one. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
 
-/** The time-out is longer than the waits for a nonce and for a block together. */
+/** The timeout is longer than the wait for a nonce and the wait for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
-/** A task not taken within `laneTaskMs` times out, since the lane is busy or no process has its key. */
+/** A task that no worker takes within `laneTaskMs` times out: the lane is busy, or no process has its key. */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** Tried once, without delay, since a slot is reserved. If it fails, the lane's queue is next. */
+/** Tried once, without delay, since a slot is reserved. If it fails, the step goes to the lane's queue. */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
 }
 
-/** For steps that stay with their lane, so a task waits for a worker without limit. */
+/** For steps that only their own lane can do, so a task waits for a worker without limit. */
 export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs }
 }
@@ -41,12 +41,12 @@ export function notifyPolicy() {
 
 /** Times to wait, ms. */
 export const waits = {
-  /** For a transaction that is not in a block. The lane's process drives it. */
+  /** For a transaction that is in no block yet. The lane's process drives the transaction. */
   pendingMs: 10_000,
   /** For a closed gate, a full lane or another try. */
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
-  /** For lanes, fees and halts, which may change with every block. */
+  /** Longest wait for lanes, fees and halts, which may change with every block. */
   longestLaneBackoffMs: 60_000,
   /** Maximum age of a run, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
@@ -59,17 +59,17 @@ export const waits = {
 export const ordinaryPriority = 3
 export const expeditedPriority = 1
 
-/** Limits of reverts, and of nonces that something else used. */
+/** A transfer is parked after this many reverts, or after this many nonces that something else used. */
 export const roundsBeforeParking = 5
 export const spentBeforeParking = 20
 
-/** The text of a failure, without the server's wrapping. */
+/** The text of the failure that the server has wrapped. */
 export function failureText(error: unknown): string {
   const failure = cause(error)
   return failure instanceof Error ? failure.message : String(failure)
 }
 
-/** The type of the failure. */
+/** The error code of the failure: its type. */
 export function codeOf(error: unknown): ErrorCode {
   const failure = cause(error)
   return knownCode(failure instanceof ApplicationFailure ? failure.type : undefined)

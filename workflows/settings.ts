@@ -5,10 +5,10 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** An answer takes up to 100 KB. A run stays below 4 MB, where the server suggests a new one. */
+/** An answer takes up to 100 KB. A run ends earlier if the server suggests a new one, as it does at 4 MB. */
 const updatesPerRun = 100
 
-/** The only writer of operators' changes. One workflow per namespace. domain/settings/ has the decisions. */
+/** The only writer of operators' changes: one workflow per namespace. domain/settings/ makes the decisions. */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
   const apply = (request: SettingsOrders): Settings => {

@@ -12,7 +12,7 @@ import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workfl
 /** Low, since the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/** One numbered source of transfers. The only writer of its numbers. domain/stream/reducer.ts has the decisions. */
+/** One numbered source of transfers. Only it writes its numbers. domain/stream/reducer.ts makes the decisions. */
 export async function stream(input: contract.StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
@@ -29,7 +29,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
     apply: step,
     refuse: assertStreamUpdate,
   })
-  // Temporal's batch operations can only signal.
+  // Temporal's batch operations can only send signals.
   setHandler(contract.pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
   setHandler(contract.resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
   setHandler(contract.streamStatusQuery, () => state)
@@ -41,7 +41,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** Ignores an invalid checkpoint, which costs only a longer backfill. The starter has raised an alarm. */
+/** Ignores an invalid checkpoint, which only lengthens the backfill. Whoever started the stream has raised an alarm. */
 function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

@@ -23,7 +23,7 @@ export interface TraceSinks extends Sinks {
   traces: { ended(run: TracedRun): void }
 }
 
-/** The header of @temporalio/interceptors-opentelemetry, which is in use outside workflows. */
+/** The header of @temporalio/interceptors-opentelemetry, which Portage uses outside workflows. */
 const traceHeader = '_tracer-data'
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
@@ -34,8 +34,8 @@ const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTrans
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Passes the trace to steps in headers. Changes no command, turn or random number, so tracing can be switched under
- * running workflows, unlike with the workflow interceptors of @temporalio/interceptors-opentelemetry.
+ * Passes the trace to steps in headers. Changes no command, turn or random number, so that tracing can be switched
+ * while workflows run. The workflow interceptors of @temporalio/interceptors-opentelemetry do not allow that.
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}
@@ -46,7 +46,7 @@ export const interceptors = (): WorkflowInterceptors => {
 class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
   /** Headers for the steps of this run. */
   #own: Headers = {}
-  /** Headers from the start of the run, passed to the next run. */
+  /** Headers that this run started with. They are passed to the next run. */
   #given: Headers = {}
 
   #ids: Readonly<Record<string, string>> = {}
@@ -61,7 +61,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
-    // As in observability/tracing.ts: only a recorded trace has ids in the log.
+    // As in observability/tracing.ts, only a recorded trace has its ids in the log.
     if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)

@@ -1,37 +1,37 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** Maximum prices of a gas unit, wei, decimal: EIP-1559 maxFeePerGas and maxPriorityFeePerGas. Equal if legacy. */
+/** EIP-1559's maxFeePerGas and maxPriorityFeePerGas, decimal wei. On legacy chains both are the gas price. */
 export interface Fees {
   readonly maxFee: string
   readonly tip: string
 }
 
-/** The market's fees. `baseFee` in wei; absent on legacy chains. */
+/** The market's fees. `baseFee`: decimal wei, absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
-  /** Cap per unit of gas if no policy sets `maxFeePerGas`, wei. Absent: no cap. */
+  /** Maximum price of a gas unit if no policy sets `maxFeePerGas`, decimal wei. Absent: no maximum. */
   readonly cap?: string
 }
 
 /** Maximum gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
-/** A replacement needs 10 % more in both fields (go-ethereum PriceBump). The rest covers rounding by nodes. */
+/** Percent by which a replacement is raised. go-ethereum requires 10 (PriceBump). The rest covers rounding by nodes. */
 const bumpPercent = 20n
 
-/** Costs of a call, decimal: `gasLimit` in gas units, the `dataFee` of an L2 in wei. Absent `dataFee`: 0. */
+/** Costs of a call, decimal: `gasLimit` in gas units, and the `dataFee` of an L2 in wei (absent: 0). */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
 }
 
-/** `wait`: fees may fall, and no nonce is held until then. `impossible`: the policy never lets this call be sent. */
+/** `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call whatever the fees are. */
 export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** The market's fees within the policy's caps. `baseFeeCeiling` also applies to a legacy gas price. */
+/** The market's fees, limited by the policy's caps. On legacy chains `baseFeeCeiling` limits the gas price. */
 export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -58,21 +58,22 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: FeePolicy
-  /** An operator or the lane needs the transaction now. Only the policy's caps apply, not the limit of raises. */
+  /** An operator or the lane needs the transaction now, so the limit of raises does not apply. The policy's caps do. */
   readonly urgent?: boolean | undefined
-  /** An operator's own fees: at least these, without the policy's caps. The market decides an absent field. */
+  /** Minimum fees that an operator ordered. The policy's caps do not apply. The market decides an absent field. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** The nodes refuse Portage's dearest attempt, because a pool has a dearer transaction unknown to Portage. */
+  /** Nodes refuse Portage's dearest attempt: a pool has a dearer one for the nonce that Portage does not know. */
   readonly outpriced?: boolean | undefined
-  /** Balance of the account, wei, decimal. Caps the offer if `outpriced`. */
+  /** Balance of the account, decimal wei. If `outpriced`, the next attempt must not cost more. */
   readonly balance?: string | undefined
   /** Value of the call, wei, decimal. */
   readonly value?: string | undefined
 }
 
 /**
- * Fees of the next attempt: 20 % above all earlier ones, or the market's. Undefined at the limit: the last attempt is
- * sent again. A no-op may exceed its policy's caps to outbid earlier attempts, because a gap blocks every nonce above.
+ * Fees of the next attempt: 20 % above all earlier ones, or the market's if higher. Undefined at the limit: the last
+ * attempt is sent again. A no-op may exceed its policy's caps to replace earlier attempts, because a gap blocks all
+ * higher nonces.
  * @param offered all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -91,9 +92,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees to outbid a foreign transaction with the lane's nonce: 20 % more, and twice the tip (a legacy price is both
- * fields). An uncapped call is not raised once its tip alone is above the limit, because a dearer rival would be in a
- * block already.
+ * Fees to outbid a foreign transaction with the lane's nonce: 20 % more, and twice the tip, but at most `maxFee`. On a
+ * legacy chain both are the gas price, which rises by 20 %. An uncapped call is not raised once its tip alone is above
+ * the limit, because a rival that pays more would be in a block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -108,14 +109,14 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Fees that replace all attempts: 20 % (rounded up, at least 1 wei) above the highest of each field, or the market. */
+/** Fees that replace all attempts: per field 20 % (rounded up, at least 1 wei) above the highest, or the market's. */
 export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Fees rise to at most this multiple of the market or the first offer (Optimism's txmgr, FeeLimitMultiplier: 5). */
+/** Raises end at this multiple of the market's or first fee, if that is higher (Optimism txmgr: FeeLimitMultiplier). */
 const limitFactor = 5n
 
 /** Whether fees are at their limit. Without a limit, a nonce stuck for another reason would double its fee for ever. */
@@ -126,23 +127,23 @@ export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean
   return highest(offered.map(({ maxFee }) => maxFee)) >= limit && highest(offered.map(({ tip }) => tip)) >= BigInt(market.tip)
 }
 
-/** Whether all these fees are below the base fee (wei, decimal), so that no block can take them. */
+/** Whether no block can take any of these attempts, because each maxFee is below the base fee (decimal wei). */
 export function pricedOut(offered: readonly Fees[], baseFee: string | undefined): boolean {
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** Maximum cost of an attempt, wei: gas limit × maxFee, the chain's charge for its data, and the value. */
+/** Maximum cost of an attempt, wei: gas limit × maxFee, plus the chain's charge for its data, plus the value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
 
-/** Cost of a call at the present market, wei, with the chain's charge for its data. */
+/** Cost of a call at the present market, wei, including the chain's charge for its data. */
 export function costNow({ gasLimit, dataFee }: CallCost, { baseFee, tip, maxFee }: FeeQuote): bigint {
   const perGas = baseFee === undefined ? BigInt(maxFee) : BigInt(baseFee) + BigInt(tip)
   return BigInt(gasLimit) * perGas + BigInt(dataFee ?? '0')
 }
 
-/** Price of a mined transaction, wei, decimal. */
+/** What a mined transaction paid for its gas, decimal wei. */
 export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: string; readonly effectiveGasPrice: string }): string {
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
@@ -194,7 +195,7 @@ export interface FeePolicy {
   readonly maxFeePerTransaction?: string | undefined
   /** No new call is sent above this base fee (wei, decimal). Transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
-  /** The gas limit is the estimate times this. */
+  /** The gas limit is the estimate times this factor. */
   readonly gasFactor?: number | undefined
   /** Maximum gas units of a transaction, decimal. A call that needs more is not sent. */
   readonly gasLimit?: string | undefined
@@ -213,16 +214,16 @@ export interface FeeRule {
   readonly policy: FeePolicy
 }
 
-/** Facts of a transaction that rules are matched with. Hex may be in upper or lower case. */
+/** The facts of a transaction that decide which rules apply. Hex may be in upper or lower case. */
 export interface FeeSubject {
   readonly chain: ChainName
   /** Workflow id. */
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined
-  /** First four bytes of the call data, 0x. */
+  /** First four bytes of the call data, hex with 0x. */
   readonly selector?: string | undefined
-  /** How many transfers the call delivers; absent: one. */
+  /** Number of transfers that the call delivers. Absent: one. */
   readonly deliveries?: number | undefined
 }
 
@@ -231,12 +232,12 @@ export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
 /** The fee limits of the config. */
 export interface FeeDefaults {
   readonly rules: readonly FeeRule[]
-  /** Maximum gas of one delivery, before it is multiplied by the chain's factor. Absent factor: 1. */
+  /** Maximum gas units of one delivery, before multiplication by the chain's entry in `gasFactors` (no entry: 1). */
   readonly maxGas: number
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Gas is always limited, since a stranger's token may burn any amount. Rules of the settings win over equal ones. */
+/** Always limits gas: a stranger's token may burn any amount. At equal scopes the settings win over the config. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
@@ -245,13 +246,13 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   }
 }
 
-/** Takes each field from the most specific scope that sets it. Of equal scopes the later rule wins. */
+/** Takes each field from the most specific scope that sets it. Among rules with equal scopes the later one wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)
     return rank === undefined ? [] : [{ rank, policy }]
   })
-  // The sort is stable.
+  // The sort is stable, so among rules of equal rank the later one overwrites the earlier one.
   const least = matching.sort((a, b) => a.rank - b.rank).map(({ policy }) => defined(policy))
   return Object.assign({}, ...least) as FeePolicy
 }
@@ -261,7 +262,7 @@ export function selectorOf(data: string): string | undefined {
   return data.length >= 10 ? data.slice(0, 10).toLowerCase() : undefined
 }
 
-/** From 0 (everything) to 5 (one transfer). Undefined: the rule does not match. */
+/** Rank of a rule, from 0 (everything) to 5 (one transfer). Undefined: the rule does not match. */
 function specificity(scope: FeeScope, about: FeeSubject): number | undefined {
   switch (scope.kind) {
     case 'global':

@@ -2,15 +2,15 @@ import { worstCost } from '../fees/fees.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** How many nonces the ledger holds at most: 15 minutes to finality at 20 per second. Then grants wait for finality. */
+/** Maximum nonces in the ledger: 15 minutes to finality at 20 nonces per second. Further grants wait for finality. */
 const mostKept = 20_000
-/** Maximum bytes of packed entries. A state may have 2 MiB; the rest is for raises and a deep reorganisation. */
+/** Maximum bytes of packed entries. The rest of a state's 2 MiB is for raises and a deep reorganisation. */
 const mostBytes = 1_572_864
 
 /** Approximate size of an entry outside a page, bytes. */
 const looseBytes = 600
 
-/** How many nonces the ledger holds, and the limit, which falls if entries are large: long ids, many attempts. */
+/** Number of nonces in the ledger, and its limit. Large entries (long ids, many attempts) lower the limit. */
 export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages'>): { readonly kept: number; readonly keptLimit: number } {
   const loose = Object.keys(entries).length
   const many = pages.reduce((sum, { from, to }) => sum + to - from, loose)
@@ -18,7 +18,7 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
   return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
 }
 
-/** The account's nonce and `next` differ by more than this only after a false answer of a node. */
+/** The account's nonce and `next` differ by more than this only if a node gave a false answer. */
 const farApart = 1_000
 
 export interface Step {
@@ -31,7 +31,7 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Unmined entries by ascending nonce. Reads only the window, since thousands of mined entries may lie below it. */
+/** Unmined entries by ascending nonce. Skips lower nonces, since thousands of mined entries may be there. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
   // JavaScript keeps number-like keys sorted.
@@ -53,7 +53,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Cost of the dearest attempt, wei. Any attempt may be mined. */
+/** Cost of the dearest attempt, wei. Any attempt may be the one that is mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -68,7 +68,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** The nonce of this workflow for this call in a later round. A late step of an earlier round must not get another. */
+/** The nonce of a later round of this workflow for the same call. A late step of an earlier round gets no second. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -104,7 +104,7 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** Whether the account can pay one grant on top of all in flight. `detail`: why not. @param cost worst gas cost, wei */
+/** Whether the balance covers one more grant. `detail`: why not. @param cost worst gas cost of the grant, wei */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
@@ -117,7 +117,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** Marks the lane as broke while it is below the minimum, or cannot pay for the lowest nonce or a refused grant. */
+/** The lane is broke while its balance is below the minimum, or too low for its lowest nonce or a refused grant. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)

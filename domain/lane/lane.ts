@@ -1,7 +1,7 @@
 import type { Fees } from '../fees/fees.ts'
 import type { GivenOrder } from '../order.ts'
 
-/** `{workflow id}/{round}`. A new round begins only when the last nonce was used up without the effect. */
+/** `{workflow id}/{round}`. A round ends when its nonce was used without the effect, or its intent left the lane. */
 export function intentIdOf(workflowId: string, round: number): string {
   return `${workflowId}/${round}`
 }
@@ -41,11 +41,11 @@ export interface Intent {
 /** Settings of a lane. A process may send them again at any time. */
 export interface LaneConfig {
   readonly lane: LaneId
-  /** How many nonces may be in flight at most (granted, not in a block). */
+  /** Maximum number of nonces in flight (granted, not in a block). */
   readonly window: number
-  /** The lowest unmined nonce is filled with a no-op after this many blocks without a process that drives it. */
+  /** The lowest unmined nonce is filled with a no-op if no process has driven it for this many blocks. */
   readonly fillAfterBlocks: number
-  /** No nonce is granted below this balance, wei, decimal. Absent: the balance must only pay for what is in flight. */
+  /** No nonce is granted below this balance, decimal wei. Absent: it need only pay for the nonces in flight. */
   readonly minimumBalance?: string
 }
 
@@ -60,7 +60,7 @@ export interface Attempt extends Fees {
 
 /** The intent of a nonce. An entry without an owner belongs to the lane. */
 export interface Owner {
-  /** By `intentIdOf`. */
+  /** As `intentIdOf` makes it. */
   readonly intentId: string
   readonly callHash: string
   /** wei, decimal; absent: 0. */
@@ -73,10 +73,10 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** Id of the request that got this grant. Once a second one asks for it, the first one may have sent its bytes. */
+  /** Id of the request that got this grant. Once a second request gets it, the first caller may have sent its call. */
   readonly grantedTo: string
   readonly maybeSent: boolean
-  /** Value that an abandoned call may still move, wei, decimal. */
+  /** Value of an abandoned call, which may still be mined, decimal wei. */
   readonly value?: string
   /** Hash of an abandoned call. */
   readonly callHash?: string
@@ -84,14 +84,14 @@ export interface Entry {
   readonly abandonedBy?: string
   /** Height at which the nonce was granted or fell out of its block. */
   readonly sinceBlock: number
-  /** Height at which a process last claimed the nonce. */
+  /** Height at which a process last reported that it drives this nonce. */
   readonly claimedBlock: number
   readonly fill?: FillReason
   readonly raise?: Raise
   readonly attempts: readonly Attempt[]
 }
 
-/** Fees that an operator asks for. The market decides an absent field. `after`: number of attempts before the order. */
+/** Minimum fees that an operator ordered. The market decides an absent field. `after`: number of attempts before. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }
@@ -128,11 +128,11 @@ export interface Remembered extends Observed {
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
-  /** Height since which reports have had no long gap. A gap does not count as idle time of a nonce. */
+  /** Reports have had no long gap since this height. A nonce does not count as idle during a gap. */
   readonly reportedSince?: number
 }
 
-/** `operator`: an operator ends the pause. `unauthorized`: Portage ends it once the key has the role that it lacks. */
+/** `operator`: an operator ends the pause. `unauthorized`: Portage ends it once the key has the role that it lacked. */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
@@ -143,19 +143,19 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Entries packed without loss, 70 bytes each instead of 320. After a deep reorganisation all fields are needed. */
+/** Entries packed into 70 bytes each instead of 320. No field is lost, because a deep reorganisation needs them all. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
-   * Entries end with `;`, fields with `,`. Omitted are a nonce one above the previous entry's, an equal start, and
-   * round 1. Fields: nonce; the id's start, number, digest; call hash and round; request of the grant; attempts; other
-   * values.
+   * Each entry ends with `;`. Its fields are separated by `,`: nonce; start of the intent id; its number; its digest
+   * with call hash and round; request of the grant; attempts; other values. Left out are a nonce one above the previous
+   * entry's, a start equal to the previous entry's, and round 1.
    */
   readonly text: string
 }
 
 export interface Page extends PackedEntries {
-  /** Lowest nonce that is not final. `to` is one above the highest nonce. */
+  /** Lowest nonce of the page that is not final. `to` is one above the page's highest nonce. */
   readonly from: number
   readonly to: number
   /** Whether all nonces of the page were in blocks when it was packed. */
@@ -171,19 +171,19 @@ export interface Closing {
   readonly by: string
 }
 
-/** The account cannot pay. `cost`: of the cheapest grant refused for lack of funds, without its value, wei, decimal. */
+/** The account cannot pay. `cost`: decimal wei, without the value, of the cheapest grant refused for lack of funds. */
 export interface Broke {
   readonly detail: string
   readonly cost: string
 }
 
-/** The nonce ledger, plain JSON. Under 64 KiB where finality is fast. Large ledgers keep most entries in pages. */
+/** The nonce ledger, plain JSON. Under 64 KiB where finality is fast. A large ledger keeps most entries in pages. */
 export interface LaneState {
   /** The config, with changes by operators. */
   readonly config: LaneConfig
   /** The config as a process last sent it. */
   readonly configured: LaneConfig
-  /** False until the account was read. No nonce is granted before. */
+  /** False until the account has been read. Until then no nonce is granted. */
   readonly synced: boolean
   /** The next nonce. It never falls below a nonce that may have been broadcast. */
   readonly next: number

@@ -6,22 +6,22 @@ import type { Order } from '../order.ts'
 export interface Observation extends ledger.Observed {
   /** Nonces that this process drives. */
   readonly claims: readonly number[]
-  /** Height since which this process has observed without a gap. Claims say nothing about earlier blocks. */
+  /** This process has observed without a gap since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
-  /** Transaction count including the pool, by a quorum of nodes. Sent in the first observation and until synced. */
+  /** Transaction count including the pool, by a quorum of nodes. Sent in the first observation, and until `synced`. */
   readonly pending?: number
-  /** A majority of nodes shows a reorganisation deeper than finality. Lower heights are accepted, but `next` stays. */
+  /** A majority of nodes shows a reorganisation deeper than finality. Then `finalized` may fall; `next` does not. */
   readonly undone?: boolean
 }
 
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** Asks for a nonce. A draining lane, or a lane below its minimum balance, still grants `operatorTransaction`s. */
+  /** Asks for a nonce. A draining lane, or one below its minimum balance, grants it only to `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** Asks for the nonce of an intent. With `callHash` the caller may then send the call; another call is a conflict. */
+  /** Asks for the nonce that an intent holds. With `callHash` the caller may send that call; another is a conflict. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
-  /** Records the attempt with this `index`. If that attempt exists, the answer has it and nothing is added. */
+  /** Records the attempt with this `index`. If that attempt exists, nothing is added. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   /** Returns a nonce for which nothing was signed. */
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
@@ -30,10 +30,10 @@ export type Ask =
    * takes over its unmined nonce, but only if the lane is forbidden or had no report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** Fills this nonce with a no-op. An `operator` may fill only a nonce without an owner, see `cancelNonce`. */
+  /** Fills this nonce with a no-op. An `operator` must use `cancelNonce` for a nonce that has an owner. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
-  /** The config of a process. An operator's change of a value stays until the config changes that value. */
+  /** The config of a process. A window that an operator set stays until the config's own window changes. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
   /** Reports that the chain no longer has this block, which the ledger knows as final. */
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
@@ -41,7 +41,7 @@ export type Ask =
 /** Orders of operators, and reports of processes other than observations. */
 export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
 
-/** Author and reason. `orderOf` fills in missing ones. */
+/** Author and reason. `orderOf` fills in what is missing. */
 interface Named {
   readonly order?: Order
 }
@@ -54,14 +54,14 @@ type OperatorOrder =
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
   /** Makes one more attempt for this nonce now, with at least these fees. */
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
-  /** Sends the same bytes again, for this nonce or for all that are not in a block. */
+  /** Sends the signed bytes again, for this nonce or for all that are not in a block. */
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
   /** `only`: end a pause of this kind and no other, so that Portage never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
-  /** Grants nothing new. Transactions in flight go on. */
+  /** Grants nonces only to operator transactions. Transactions in flight go on. */
   | { readonly kind: 'drain'; readonly reason: string }
-  /** Like `drain`. Intents may also abandon an unmined nonce and go to another lane. */
+  /** Grants no nonces. Intents may abandon an unmined nonce and go to another lane. Transactions in flight go on. */
   | { readonly kind: 'forbid'; readonly reason: string }
   /** Ends pause, drain and forbid. */
   | { readonly kind: 'activate' }
@@ -75,7 +75,7 @@ export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' |
 
 export type LaneAnswer =
   | { readonly kind: 'granted'; readonly entry: ledger.Entry }
-  /** `later`: the intent of a later round of the same workflow that holds a nonce. */
+  /** `later`: an intent of a later round of the same workflow that holds a nonce. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string; readonly later?: string }
   | { readonly kind: 'attempts'; readonly attempts: readonly ledger.Attempt[] }
   | { readonly kind: 'free' }
@@ -97,11 +97,11 @@ export interface ApplyRequest {
 /** A nonce that a process must fill with a no-op. Repeated until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** Hash of the call that the no-op replaces. If it is mined, the nonce was not used externally. Absent: unknown. */
+  /** Hash of the call that the no-op replaces. If the call is mined, the nonce is not external. Absent: unknown. */
   readonly callHash?: string
 }
 
-/** An operator's order for an attempt. Repeated until the attempt is recorded. */
+/** An operator's order to raise the fees of a nonce. Repeated until the new attempt is recorded. */
 export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }
@@ -128,9 +128,9 @@ export interface LaneView
   readonly keptLimit: number
   /** Number of grants. It never falls, unlike `next`, which falls when nonces are returned. */
   readonly granted: number
-  /** Run id of this answer. After a reset, a request for another run gets no nonce. Absent in queries. */
+  /** Id of the run that answered. After a reset, a request meant for another run gets no nonce. Absent in queries. */
   readonly run?: string
-  /** Height of the newest `finalized`. If a final block at this height has a lower nonce, final blocks were lost. */
+  /** Height of the first report of `finalized`. A lower nonce in a final block this high means a loss of blocks. */
   readonly finalizedAt?: number
 }
 
@@ -154,11 +154,11 @@ export interface RolledBack {
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: ledger.LaneId
   readonly open: boolean
-  /** `unserved`: no worker polls its queue, and no observation came lately. */
+  /** `unserved`: no worker polls the lane's queue, and the ledger had no observation lately. */
   readonly why?: ClosedFor | 'unserved'
 }
 
-/** Error code of each reason why a lane grants nothing now. `withdrawn` and `conflict` are permanent and have none. */
+/** Error code of each reason why a lane grants nothing now. The permanent `withdrawn` and `conflict` have none. */
 export const refusalCodes = {
   paused: 'LANE_PAUSED',
   unsynced: 'LANE_UNSYNCED',

@@ -7,7 +7,7 @@ const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 export interface AttemptSchedule {
   /** Times between the tries of one notification. */
   readonly triesMs: readonly number[]
-  /** Times between tries of a receiver that does not answer. A try is one request. */
+  /** Times between tries (one request each) of a receiver that does not answer. */
   readonly restsMs: readonly number[]
 }
 
@@ -18,10 +18,10 @@ export const attemptSchedule: AttemptSchedule = {
 }
 /** Longest pause that a receiver can ask for, ms. */
 const longestRestMs = hourMs
-/** When a receiver answers again, notifications with this many tries wait on, so that a bad one cannot stop it. */
+/** When a receiver answers again, notifications with fewer tries are due. Others wait: one may have stopped it. */
 const triesUntilAlone = 3
 
-/** `taken`: 2xx. `gone`: 410. `failed`: no answer, or asks to wait. `refused`: any other answer. */
+/** `taken`: 2xx. `gone`: 410. `failed`: no answer, or a request to wait. `refused`: any other answer. */
 export type SendAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone'; readonly why: string }
@@ -36,7 +36,7 @@ export interface AttemptFacts {
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** The state after a try. A notification is given up if every try was refused, never for an absent receiver. */
+/** The state after a try. A notification is given up once its last try is refused, never for want of an answer. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)
@@ -86,7 +86,7 @@ export function dueUnsent({ unsent }: NotifierState, now: number): readonly Unse
   return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
 }
 
-/** Whether more notifications may wait. If not, nothing is read from Temporal. */
+/** Whether there is room for more waiting notifications. If not, nothing is read from Temporal. */
 export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {
   return unsent.length + pending.length < most
 }

@@ -15,14 +15,14 @@ export interface Condition {
   readonly data: NotificationData
 }
 
-/** The conditions of one source. Absent: the source could not be read, so its conditions go on. */
+/** The conditions of one source. Absent `conditions`: the source could not be read, so its conditions go on. */
 export interface ConditionSource {
   /** Prefix of the keys of the source's conditions. */
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
 
-/** Gaps younger than this, ms, are not notified, since finality, the spy or the guardians' APIs usually fill them. */
+/** Gaps younger than this, ms, are not reported, since finality, the spy or the guardians' APIs usually fill them. */
 export const gapAgeMs = 10 * 60_000
 
 /** The conditions of a lane. A draining or forbidden lane is also reported as paused, with `why`. */
@@ -59,7 +59,7 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
     const chains = [chain, sourceChain, targetChain].filter((one) => one !== undefined)
     const about = { bridge, ...(chains.length > 0 && { chains }) }
     const data = { ...scope, by: printable(by), reason: printable(reason), since: new Date(at).toISOString() }
-    // The key has the time, since the same scope may be halted again between two readings.
+    // The key contains the time, since the same scope may be halted again between two readings.
     return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
   })
 }

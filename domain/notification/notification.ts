@@ -49,7 +49,7 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** A list excludes what it does not name. A notification without any chain (a halt of everything) passes. */
+/** A list excludes what it does not name. A notification without a chain (a halt of everything) passes any `chains`. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
@@ -66,7 +66,7 @@ export interface Receiver {
   readonly name: string
   /** Only the origin may be shown, since path and query may be secret. */
   readonly url: string
-  /** Each secret makes a signature, and the receiver checks the one it knows. `whsec_` and base64. */
+  /** Each secret (`whsec_` and base64) makes a signature. The receiver checks the one of the secret it knows. */
   readonly secrets: readonly CredentialSource[]
   readonly filter: NotificationFilter
 }

@@ -3,18 +3,18 @@ import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification, NotificationType } from './notification.ts'
 
-/** Progress through Temporal's list of closed transfers. In ms since the epoch by Temporal's clock, except `since`. */
+/** Progress through Temporal's list of closed transfers. ms since the epoch, by Temporal's clock except `since`. */
 export interface NotifierCursor {
   /** All transfers that closed before this time were notified, or wait for another try. */
   readonly from: number
   /** The latest closing time in the list. */
   readonly seen: number
   /**
-   * Waits for runs that Temporal lists late. `seen`: latest closing time at `since` (process's clock). Once enough time
-   * has passed, `from` becomes `seen`.
+   * Waits for runs that Temporal lists late. `seen` is the latest closing time that was listed at `since` (by the
+   * process's clock). Once enough time has passed since then, `from` becomes this `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
-  /** Newest notified runs that closed since `from`. After a crash, older ones are notified again, with the same ids. */
+  /** Newest notified runs that closed since `from`. After a crash, older runs are notified again, with the same ids. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
@@ -42,7 +42,7 @@ export interface NotificationTestResult {
   readonly why?: string
 }
 
-/** The state of one receiver, plain JSON. Temporal's list has the transfers. `notifierLimits` bounds each list here. */
+/** The state of one receiver, plain JSON, without transfers: Temporal lists them. `notifierLimits` bounds the lists. */
 export interface NotifierState {
   readonly cursor: NotifierCursor
   /** When each notified condition that still holds was first seen, ms since the epoch, by key. */
@@ -58,12 +58,12 @@ export interface NotifierState {
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
   readonly lastSentAt?: number | undefined
-  /** When a step last recorded its progress, ms since the epoch. Counts may be that old. */
+  /** When a step last recorded its progress, ms since the epoch. The counts are of that time. */
   readonly recordedAt?: number | undefined
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** Limits of the lists. `holding` has room for a thousand parked transfers and everything else: 100 KB. */
+/** Maximum items. `holding` has room for a thousand parked transfers and all other conditions: 100 KB. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 /** @param from transfers that closed earlier are not notified, ms since the epoch by Temporal's clock */
@@ -91,7 +91,7 @@ const silentMs = 5 * 60_000
 /** When the receiver's notifications stopped, ms since the epoch. Undefined: the receiver is being notified. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // An order also counts as a sign of life.
+  // The workflow obeyed its last order, so it was alive then.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }
@@ -103,7 +103,7 @@ export function waitingCount({ pending, unsent, cursor }: NotifierState, closed:
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/** Applies a reading: new conditions become pending, ended ones are dropped. An unread source ends no condition. */
+/** Applies a reading: new conditions become pending, ended ones are dropped. A source not read ends no condition. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],
@@ -128,17 +128,17 @@ export function withConditions(
 /** Signals to a notifier. Anyone with access to Temporal can send them. */
 export type NotifierOrder =
   | { readonly kind: 'disable'; readonly order: Order }
-  /** `fromNow`: skips events from the time when the receiver was disabled. */
+  /** `fromNow`: skips the events that happened while the receiver was disabled. */
   | { readonly kind: 'enable'; readonly order: Order; readonly fromNow?: boolean }
   /** Notifies again of all events since `since`, ms since the epoch. */
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** A notification of something that only a process can see: the spending of a key. A repeated id is ignored. */
+  /** A notification of what only a process can see: the spending of a key. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
 /** Maximum length of a raised notification as JSON, characters. */
 const mostRaised = 2_000
-/** The types that processes raise. A stranger's signal must not get an invented delivery signed. */
+/** The types that processes raise. A stranger's signal must not get an invented delivery signed and sent. */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
 /** How far the clock of the raising process may be ahead, ms. */
 const mostAheadMs = 24 * 3_600_000

@@ -23,7 +23,7 @@ const list = listOf(
   2_000,
 )
 
-/** Reads a checkpoint. It may be forged, so the checks of orders apply to it. Throws an Error with the wrong field. */
+/** Reads a checkpoint. It may be forged, so the checks of orders apply to it. Throws an Error that names the field. */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),
@@ -43,7 +43,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
       refused += 1
     }
   }
-  // The version never falls, so processes that know the settings from before a wipe see no change.
+  // At least the checkpoint's version, so that processes that know these settings from before a wipe see no change.
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 

@@ -10,21 +10,21 @@ export interface KnownNames {
   readonly nodes: Readonly<Record<string, readonly string[]>>
   /** Chain → its nodes that read. A majority is counted among these. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
-  /** Chain → its number in Wormhole, if it has one. */
+  /** Chain → its Wormhole chain id, if it has one. */
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]
   /** Accept revocations of unlisted tokens, for settings from outside this namespace. Absent: refuse them. */
   readonly unlistedTokens?: true
 }
 
-/** Refuses unknown names, which would have no effect, except to remove a row. Throws INPUT_INVALID with the field. */
+/** Refuses unknown names, which have no effect, unless the order removes a row. Throws INPUT_INVALID with the field. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
   for (const [index, order] of orders.entries()) {
     const listsRevoked = order.kind === 'addToken' && revoked.has(order.token.jti)
     const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
-    // The chains and lanes of a revoked token may have left the config.
+    // The chains and lanes of a revoked token may no longer be in the config.
     if (listsRevoked) continue
     const author = { by: 'x', reason: 'x', orders: [order] }
     if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
@@ -92,7 +92,7 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
     const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
     if (configured !== undefined) fail(`${path}.${field}: Wormhole's chain ${number} is called ${configured} in the config`)
   }
-  // A third chain would make a scope that covers nothing.
+  // With a third chain the scope would cover no transfer.
   if (chain !== undefined && sourceChain !== undefined && targetChain !== undefined && chain !== sourceChain && chain !== targetChain)
     fail(`${path}.chain: no transfer is from ${sourceChain} to ${targetChain} and of ${chain}`)
 }
@@ -110,7 +110,7 @@ function fail(detail: string): never {
   throw new RelayerError('INPUT_INVALID', { detail })
 }
 
-/** Warns of chains without a majority of enabled nodes. @param nodes after the orders @param voters nodes that read */
+/** Warns if no majority of a chain's nodes is enabled. @param nodes after the orders @param voters nodes that read */
 export function majorityWarnings(
   orders: readonly SettingsOrder[],
   { nodes }: Pick<Settings, 'nodes'>,

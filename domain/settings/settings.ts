@@ -6,7 +6,7 @@ import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 /** The scope of a halt. Each field narrows it. A scope without fields covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
-  /** From and to this chain. */
+  /** Transfers from or to this chain. */
   readonly chain?: ChainName | undefined
   readonly sourceChain?: ChainName | undefined
   readonly targetChain?: ChainName | undefined
@@ -39,7 +39,7 @@ export interface NodeChange {
   readonly use?: NodeUse | undefined
 }
 
-/** `read`: reads only. `send`: sends only. `private`: sends for chains that send privately; no reads. */
+/** `read`: reads only. `send`: sends only. `private`: sends only, on chains whose lanes send privately. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
 /** An access token, without its text. A revoked token that was never listed has only `jti` and `revoked`. */
@@ -112,7 +112,7 @@ export interface SettingsOrders extends Order {
 /** How many changes the audit holds at most. The workflow's history has all of them. */
 const auditLength = 200
 
-/** Applies orders. Without a change the version stays, so requests can be repeated. @param at ms since the epoch */
+/** Applies orders. If nothing changes, the version stays, so requests can be repeated. @param at ms since the epoch */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })

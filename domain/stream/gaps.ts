@@ -19,7 +19,7 @@ export function newGap({ marks, config }: StreamState, from: bigint, to: bigint,
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
 }
 
-/** Replaces each part of a gap within `from` … `to` by `into(part)`. Without `into` these parts are removed. */
+/** Replaces the part of each gap within `from` … `to` by `into(part)`. Without `into` the part is removed. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
@@ -30,7 +30,7 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/** Keeps the lists within their limits. Merges the closest gaps, even across open numbers; an audit corrects that. */
+/** Keeps the lists within their limits. Merges the closest gaps, with open numbers between; an audit corrects that. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
@@ -100,6 +100,6 @@ export function clip(text: string): string {
 export const compare = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
-/** Sorts the numbers of gaps and single items for `missingBetween`. */
+/** Sorts intervals by their first numbers, as `missingBetween` requires. */
 export const sortedSet = (items: readonly (readonly [from: string, to: string])[]): IntervalSet =>
   items.toSorted(([a], [b]) => compare(a, b))

@@ -12,7 +12,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many transfers may be opened now. Parked numbers, and numbers outside the window, take no room. */
+/** How many more transfers may be opened. Parked numbers, and numbers outside the window, do not count. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -24,7 +24,7 @@ export function isUnresolved(state: StreamState, number: string): boolean {
   return hasGap(state.gaps, BigInt(number)) || isStarted(state, number)
 }
 
-/** Whether the number was seen and is not resolved. Such a number needs no more room. */
+/** Whether the number is open or outside the window. Such a number needs no more room. */
 export function isStarted(state: StreamState, number: string): boolean {
   return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
@@ -79,7 +79,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number), end)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // A checkpoint listed this exception, or it was listed before gaps were merged. The number remains an exception.
+    // A checkpoint listed this exception, or it was listed before gaps were merged. The number stays an exception.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })

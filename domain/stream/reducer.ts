@@ -38,7 +38,7 @@ export function initialStream(config: StreamConfig): StreamState {
   }
 }
 
-/** Applies requests one by one. `assertStreamUpdate` has checked them. Pure. @param at ms by the stream's clock */
+/** Applies requests, which `assertStreamUpdate` has checked, one by one. Pure. @param at ms by the stream's clock */
 export function applyToStream(
   state: StreamState,
   { requests }: StreamUpdate,
@@ -87,7 +87,7 @@ function pause(state: StreamState, request: RequestOf<'pause'>, at: number): Str
   return done({ ...state, paused: { by: clip(by), reason: clip(reason), at } })
 }
 
-/** An operator's limit of open transfers. It outranks the config until an order without `maxOpen` removes it. */
+/** An operator's limit of open transfers. It outranks the config until a `setMaxOpen` without `maxOpen` removes it. */
 function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'setMaxOpen'>, at: number): StreamStep {
   const { maxOpen } = request
   if (maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })

@@ -5,7 +5,7 @@ import type { RequestOf, StreamRequest, StreamState, StreamUpdate } from './stre
 
 const highest = 2n ** 64n - 1n
 
-/** Whether the value is a whole number below 2^64 without leading zeros. Numbers are compared as texts. */
+/** Whether the value is a whole number below 2^64 in its only spelling, since numbers are compared as texts. */
 export const isU64 = (value: unknown): value is string =>
   typeof value === 'string' && /^(0|[1-9][0-9]{0,19})$/.test(value) && BigInt(value) <= highest
 export const u64 = rule(isU64, 'a whole number below 2^64 in quotes')

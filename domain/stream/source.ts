@@ -6,9 +6,9 @@ import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Only this raises the cursor. All transfers of the range were started before.
- * Block hashes link the ranges. A request that passes over a wanted number comes from an old view and changes nothing.
- * The first range must reach the block of the checkpoint, because a fork above a shorter range would stay unnoticed.
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Only this raises the cursor. The agent starts all transfers of the range first.
+ * Block hashes link the ranges. A request that passes over a wanted number has an old view and changes nothing. The
+ * first range must reach the checkpoint's block, because a fork above a shorter range would stay unnoticed.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -36,7 +36,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/** Any message from the spy, or a new subscription, ends the spy's silence. A number found twice counts once. */
+/** A message from the spy or a new subscription (`received`) ends its silence. A number found twice counts once. */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -51,7 +51,7 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/** Goes back below a fork. Numbers above the fork become unknown, since new blocks may give them to other transfers. */
+/** Moves the cursor below a fork. Numbers above become unknown, since new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -77,7 +77,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** The `first` and `start` that still hold: the config's, if the fork may be below a trusted watermark. */
+/** The `first` and `start` that still hold. They are the config's if the fork may be below a trusted watermark. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -92,7 +92,7 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   const { upTo, height, present: table } = request
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // Blocks above the cursor are not scanned yet. For a source without blocks, only the count shows which numbers exist.
+  // Blocks above the cursor are yet to be scanned. If no blocks are read, only the count shows which numbers exist.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -104,12 +104,12 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
 /** Gap states that the source's table may replace, since the table says more. */
 const vague: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
 
-/** Drops the reason of the old state. */
+/** Changes the state of a gap and drops the reason of the old state. */
 function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
 
-/** Raises an alarm if the source's count is below its logs' highest number, since the logs or the count are wrong. */
+/** Raises an alarm if the source's count is below the highest number in its logs: one of the two is wrong. */
 function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state
@@ -124,7 +124,7 @@ export function classified(state: StreamState, { from, to, state: name, code, ch
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** MIP-61's BOOTSTRAP: adds blocks below the live scan, for any process to read. Here the list survives a crash. */
+/** MIP-61's BOOTSTRAP: adds blocks below the live scan, for any process to read. This list survives a crash. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -145,8 +145,8 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
 }
 
 /**
- * Takes a watermark from elsewhere. One above the known numbers or the cursor would skip transfers, so it is refused
- * and raises an alarm.
+ * Takes a watermark from elsewhere. A watermark above the known numbers or the cursor would skip transfers, so it is
+ * refused and raises an alarm.
  */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request

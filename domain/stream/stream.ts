@@ -8,26 +8,26 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** All lower numbers are resolved, as the config, a checkpoint or an operator says. */
+  /** All lower numbers are resolved, according to the config, a checkpoint or an operator. */
   readonly first: string
   /** One above the highest known number. Each number from `first` to here is open, in a gap, or resolved. */
   readonly next: string
   readonly cursor?: ScannedBlock
   /** Numbers that were started and are not resolved, ascending. */
   readonly open: readonly OpenNumber[]
-  /** Started numbers that are parked, or wait for a reason that concerns no other transfer. They take no room. */
+  /** Started numbers that are parked, or wait for a reason that concerns only them. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   /** Numbers that were not seen, or are to be started again, ascending. */
   readonly gaps: readonly Gap[]
-  /** Numbers completed on the target but not seen at the source. Not resolved, since their ids cannot be compared. */
+  /** Numbers completed on the target but not seen at the source. Unresolved, since their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
   /** The latest numbers that were resolved without a delivery. `counts` has all. */
   readonly exceptions: readonly StreamException[]
-  /** Heights of some numbers, fewer of older ones. A higher number has the same height or a higher one. */
+  /** Heights of some numbers; of older numbers fewer are listed. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
-  /** First block to read. A checkpoint or an operator vouches for earlier blocks. Absent: the stream reads none. */
+  /** First block to read. A checkpoint or an operator vouches for earlier ones. Absent: no blocks are read. */
   readonly start?: number
-  /** Block of the starting checkpoint. Unset once the live scan reaches it, as hashes link the blocks before it. */
+  /** Block of the starting checkpoint, which the first scan must reach. Then unset: hashes link the blocks below. */
   readonly base?: number
   readonly backfill: Backfill
   /** Completions have been read up to this block of the target. */
@@ -35,7 +35,7 @@ export interface StreamState {
   readonly fork?: ForkAlarm
   /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A refused watermark from elsewhere: it is above the known numbers. It stays until an acceptable one comes. */
+  /** A refused watermark from elsewhere: above the known numbers or the cursor. Stays until an acceptable one comes. */
   readonly distrusted?: Distrusted
   readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
@@ -43,7 +43,7 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages since the spy's last message that other servers had and the spy did not send. Absent: none. */
+  /** Messages that other servers had but the spy has not sent, since the spy's last message. Absent: none. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   /** Time of the last update. Absent: none yet. */
   readonly updatedAt?: number
@@ -58,7 +58,7 @@ export interface StreamConfig {
   readonly first: string
   /** First block to read. Absent: no blocks of the source are read, only a spy and the source's count. */
   readonly start?: number
-  /** How many transfers may be neither parked nor resolved at a time. */
+  /** Maximum transfers that are neither resolved nor parked. */
   readonly maxOpen: number
 }
 
@@ -71,24 +71,24 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** The number was in `unknownCompletions` when seen. An agent must check by id whether it is delivered. */
+  /** The number was in `unknownCompletions` when it was seen. An agent must check by id whether it is delivered. */
   readonly early?: true
-  /** Code of a transfer parked without room outside the window. It blocks the watermark and takes none of `maxOpen`. */
+  /** Error code of a parked transfer that finds no room outside the window. It does not count towards `maxOpen`. */
   readonly parked?: string
 }
 
-/** Numbers outside the window with one code. */
+/** Numbers outside the window that share a code. */
 export interface OutsideNumbers {
   readonly code: string
-  /** The transfers are not parked, since they retry by themselves. */
+  /** The transfers are not parked: they retry by themselves. */
   readonly waits?: true
   readonly packed: PackedIntervals
 }
 
 /**
- * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: higher numbers came first.
- * held: by Wormhole's Governor. unobserved: final, but no server has it. hidden: in the source's table, but in no log.
- * undone: its completion was reorganised away, or an operator wants it again.
+ * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: in no final block yet. held: by
+ * Wormhole's Governor. unobserved: final, but no server has it. hidden: in the source's table, but in no log. undone:
+ * its completion was reorganised away, or an operator wants it again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
 export type GapState = (typeof gapStates)[number]
@@ -100,12 +100,12 @@ export interface Gap {
   /** Only in `unstarted` gaps: the code of the reason, and the chain that causes it, if a chain does. */
   readonly code?: string
   readonly chain?: string
-  /** None of the gap's numbers is in an earlier block. */
+  /** None of the gap's numbers is in a block below this height. */
   readonly height?: number
   readonly at: number
 }
 
-/** How a number ends without a delivery. `skipped` and `cancelled` are orders, by `unnamed` if they have no name. */
+/** How a number ends without a delivery. `skipped` and `cancelled` are orders; one without a name is by `unnamed`. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -134,7 +134,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** A node shows a next block whose parent is not the scanned block, although the scanned block was final. */
+/** A node's next block does not have the last scanned block as its parent, although that block was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -142,7 +142,7 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/** Numbers in final blocks of the source. Transfers in neither `delivered` nor `ignored` were started before. */
+/** Numbers in final blocks of the source. The agent has started all but those in `delivered` or `ignored`. */
 export interface Finding {
   /** The height is absent if it is unknown, as from a spy. */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
@@ -170,21 +170,21 @@ export type StreamRequest =
    */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** After a fork. A quorum still has `block`. All blocks above it are read again. */
+  /** Reads all blocks above `block` again, after a fork. A quorum of nodes still has `block`. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /** The source's highest number is `upTo` at the final block `height`. `present`: numbers in its table. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
-  /** The reason for the gaps in `from` … `to`. `code` and `chain` only with `unstarted`. */
+  /** Why the numbers `from` … `to` are in gaps. `code` and `chain` only with `unstarted`. */
   | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /** Completed in final blocks `from` … `to` of the target, by any account. Ids of known numbers were compared. */
+  /** Completed in the target's final blocks `from` … `to`, by any account. Ids of known numbers were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: not parked, but waiting long for a reason that concerns no other transfer, so others get its room. */
+  /** `waits`: not parked, but waiting long for a reason that concerns only it, so that another one gets its room. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
@@ -208,8 +208,8 @@ interface Named {
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
 /**
- * present: the request has an old view or nothing new, so use the new view. full: there is no room, and nothing
- * changed. refused: impossible.
+ * present: the request has an old view or nothing new, so use the view of the answer. full: there is no room, and
+ * nothing changed. refused: the request is impossible.
  */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
@@ -225,10 +225,10 @@ export interface StreamResponse {
   readonly view: StreamView
 }
 
-/** Comes with every answer, in a few hundred bytes. Query the state for the lists. */
+/** A summary in a few hundred bytes, sent with every answer. For the lists, query the state. */
 export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
-  /** First block of the next `scanned` request. Absent: any (BOOTSTRAP takes the head and backfills earlier blocks). */
+  /** First block of the next `scanned` request. Absent: any block (BOOTSTRAP takes the head and backfills the rest). */
   readonly nextHeight?: number
   readonly parentHash?: string
   /** MIP-61's completed_nonce_height and completed_block_height. Absent: none yet. */
@@ -242,11 +242,11 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   /** Number of open numbers with `early`. */
   readonly toVerify: number
   readonly room: number
-  /** `ordered`: an operator has set it, which outranks the config. */
+  /** `ordered`: an operator has set `most`, which outranks the config. */
   readonly maxOpen: { readonly most: number; readonly configured: number } & Pick<StreamState, 'ordered'>
   /** There is no room, or the stream is paused, so the cursor waits. */
   readonly full: boolean
-  /** Numbers in gaps by state, and since when the oldest gap is known. */
+  /** How many numbers are in gaps, by state. `oldestGapAt`: since when the oldest gap is known. */
   readonly gaps: Readonly<Partial<Record<GapState, string>>>
   readonly oldestGapAt?: number
   readonly blockedBy?: { readonly number: string; readonly why: 'open' | 'waiting' | 'parked' | GapState; readonly code?: string }
@@ -255,7 +255,7 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** distrusted: a watermark from elsewhere is too high. crowded: the room outside the window is half full. */
+/** distrusted: a watermark from elsewhere is too high. crowded: the space outside the window is half full. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
 /** A stream of the config. Its id has the chains' numbers, which never change; its name has the chains' names. */
@@ -264,7 +264,7 @@ export interface StreamName {
   readonly name: string
 }
 
-/** Translates between names and ids of streams. Both accept either; an unknown text is returned unchanged. */
+/** Translates between names and ids of streams. Both methods accept either. An unknown text is returned unchanged. */
 export interface StreamNames {
   idOf(nameOrId: string): string
   nameOf(nameOrId: string): string

@@ -5,7 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING, by any account. Unseen numbers stay, with an alarm, as no id can be compared. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING, for any sender. Unseen numbers raise an alarm, since no ids can be compared. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
@@ -44,14 +44,14 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Resolves a number with an exception: it ended without a delivery. An `undone` number must be seen again first. */
+/** Resolves a number that ended without a delivery, as an exception. An `undone` number must be seen again first. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** Moves a parked number out of the window. It stays in `open` if there is no room outside, or if it is `early`. */
+/** Moves a parked number outside the window. It stays in `open` if there is no room outside, or if it is `early`. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   if (!known && !outsideReason(state, number)) return present(state)

@@ -29,7 +29,7 @@ export function parseAmount(text: string): Amount | undefined {
 
 /** Amounts below a thousandth of a gwei are shown in wei. */
 const leastGwei = 10n ** 6n
-/** Amounts from a ten-thousandth of a coin on are shown in coins. */
+/** Amounts of at least a ten-thousandth of a coin are shown in coins. */
 const leastCoins = 10n ** 14n
 /** How many significant digits of an amount people see at most. Digits before the point are always shown. */
 const mostSignificant = 6

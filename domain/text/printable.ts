@@ -10,7 +10,7 @@ export function printable(text: string): string {
     .slice(0, longest)
 }
 
-/** A line that is safe on a terminal: replaces control, hiding and reordering characters by code points (`<U+1B>`). */
+/** A line that is safe on a terminal: control, hiding and reordering characters become code points (`<U+1B>`). */
 export function harmless(line: string): string {
   return line.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
@@ -18,7 +18,7 @@ export function harmless(line: string): string {
   )
 }
 
-/** The text if it is safe as an argument of a command and no option. Strangers choose ids of runs. */
+/** The text, if a shell takes it as one argument and no option. Strangers choose the ids of runs. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }

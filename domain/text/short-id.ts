@@ -32,7 +32,7 @@ export function shortHexIn(text: string): string {
   return text.replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, shortAddress)
 }
 
-/** The part after the last `:`: the random or unique end of a workflow's id, for a transfer 64 bits of its digest. */
+/** The part of a workflow's id after the last `:`, which is random or unique. For a transfer: 64 bits of its digest. */
 export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf(':') + 1)
 }

@@ -63,7 +63,7 @@ export function oneLine(given: unknown): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }
 
-/** Breaks bare addresses, which Markdown would turn into links. */
+/** Breaks bare web addresses, which Markdown would turn into links. */
 function withoutLinks(text: string): string {
   return text.replaceAll('://', '[:]//').replaceAll(/\bwww\./gi, (www) => `${www.slice(0, -1)}[.]`)
 }

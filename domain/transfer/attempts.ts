@@ -1,12 +1,12 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** A transaction that a process signed. `outbid`: another transaction with its nonce was mined. `open`: in no block. */
+/** A transaction that a process signed. `outbid`: another one with the same nonce was mined. `open`: in no block. */
 export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFee' | 'tip'> {
   readonly hash: string
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
-/** `replaced`: by another attempt of ours. `reorged`: may be mined again. `dropped`: nonce left or used externally. */
+/** `replaced`: by another attempt of ours. `reorged`: may be mined again. `dropped`: nonce left to its lane or used. */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
 export interface TransferTransaction {
@@ -70,7 +70,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }
 
-/** Why an ending transfer must wait. @param nonces may still be mined. Without `nonce`: all grants of the lane */
+/** Why a transfer cannot end yet. @param nonces may still be mined; one without `nonce` means all grants of its lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

@@ -28,7 +28,7 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)
   const times = delivered.flatMap(deliveryTime)
-  // The server's clock may be ahead.
+  // The server's clock may be ahead of this process's.
   const byStep = groupBy(delivered, ({ closedAt = from }) => Math.min(steps - 1, Math.floor((closedAt - from) / stepMs)))
   return {
     routes: routesOf(counted),

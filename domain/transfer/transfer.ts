@@ -7,11 +7,11 @@ export type ChainName = string
 /** Maximum bytes of a message. Every step carries it as base64, and Temporal accepts 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** One message to deliver, plain JSON. It has an id, so its signatures (or the source's table) were checked. */
+/** One message to deliver, plain JSON. It is made only after its signatures (or the source's table) were checked. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** The source's number in the protocol, decimal. Ids contain it, since a config may rename the chain. */
+  /** The number of the source chain in the protocol, decimal. Ids contain it, since a config may rename the chain. */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
@@ -83,7 +83,7 @@ const byState = {
 /** `failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined: another bridge, or ended undelivered. @param code absent: a failed transfer counts as initiated */
+/** Undefined: another bridge, or ended undelivered. @param code if absent, a failed transfer counts as initiated */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
@@ -101,7 +101,7 @@ export function numberOfUnconfigured(name: ChainName): string | undefined {
   return /^wormhole-([1-9][0-9]{0,4})$/.exec(name)?.[1]
 }
 
-/** The part for a chain. Throws TARGET_CHAIN_UNSUPPORTED if this process does not serve the chain. */
+/** A chain's entry in a map. Throws TARGET_CHAIN_UNSUPPORTED if this process does not serve the chain. */
 export function ofChain<T>(parts: ReadonlyMap<ChainName, T> | undefined, facts: { chain: ChainName; bridge?: BridgeName }): T {
   const part = parts?.get(facts.chain)
   if (part !== undefined) return part

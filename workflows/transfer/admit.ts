@@ -10,7 +10,7 @@ import { isCancellation } from '@temporalio/workflow'
 
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
-/** Reasons that pass within minutes. Transfers that wait for them try at least once a minute. */
+/** Reasons that usually pass within minutes. A transfer that waits for one of them tries at least once a minute. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 /** Steps 1-3. Undefined: the transfer waited or is parked. */
@@ -21,7 +21,7 @@ export async function admit(run: TransferRun): Promise<Ready | Outcome | undefin
   return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
-/** The copy replaces the message once its signatures are verified. */
+/** The copy replaces the transfer's message once the copy's signatures are verified. */
 async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
   delete run.signals.adopted
   const admission = await askAdmission(run, copy).catch((error: unknown) => {
@@ -29,7 +29,7 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
   })
   if (!admission) return undefined
   if (admission.kind === 'waiting' && admission.code === 'HALTED') {
-    // The copy was not checked. Keep it, unless a newer one came.
+    // The copy was not checked yet. Keep it, unless a newer copy came meanwhile.
     run.signals.adopted ??= copy.message
     return wait(run, admission)
   }
@@ -67,7 +67,7 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
   }
 }
 
-/** Waits longer each time; `retry` ends a wait. Shows a lane's own refusal rather than LANE_NONE. */
+/** Waits longer each time. A `retry` ends the wait. Shows why a lane turned the transfer away rather than LANE_NONE. */
 async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
   const { progress } = run
   const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }

@@ -12,7 +12,7 @@ import type { Outcome, TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Step 4, until a block or the end of the round. Undefined: go on at step 1. `resumed`: broadcast earlier. */
+/** Step 4, until a block has the call or the round ends. Undefined: go on at step 1. `resumed`: broadcast before. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -42,7 +42,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         break
       }
       case 'no-slot':
-        // The intent holds a nonce after all.
+        // If the intent holds a nonce after all, follow it.
         if (!(await lane.leave())) break
         await lane.freeIfEnding()
         return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
@@ -53,7 +53,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A nonce that was held is used up. Without a nonce, the next try has the same intent.
+        // If a nonce was held, it is used up. Without one, the next try has the same intent.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -72,7 +72,7 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** If something else used the nonce, the transfer is not at fault, so more of such rounds are allowed. */
+/** If something else used the nonce, the transfer is not at fault, so more such rounds are allowed than reverts. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
@@ -85,7 +85,7 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
 
-/** A nonce that the intent held before was used without the effect. */
+/** If the intent held a nonce, that nonce was used without the effect. */
 async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number | undefined): Promise<undefined> {
   if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
   await lane.freeIfEnding()
@@ -97,7 +97,7 @@ function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused
   return turnAway(run, lane, { code, reason })
 }
 
-/** Step 1 then chooses another lane, or waits. The ledger keeps a tombstone, so the next try is a new round. */
+/** Makes step 1 choose another lane, or wait. The next try is a new round, since the ledger keeps a tombstone. */
 function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
@@ -108,7 +108,7 @@ function deliveryBy({ ready }: LaneIntent, { txHash, blockHeight, blockHash, gas
   return { by: laneAddress(ready.lane), ours: true, txHash, blockHeight, blockHash, gasPaid }
 }
 
-/** `cancelled`: the transfer is to end. `unserved`: the lane cannot work. In both cases the intent is withdrawn. */
+/** `cancelled`: the transfer is to end. `unserved`: the lane cannot work. Either way the intent has been withdrawn. */
 type LaneIntentResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
@@ -143,18 +143,20 @@ export class LaneIntent {
     }
   }
 
-  /** Withdraws once. A held nonce gets the lane's no-op. The broadcast goes on until the call or no-op is mined. */
+  /** Withdraws once. A nonce that is held gets a no-op. The broadcast goes on until the call or the no-op is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
     this.#withdraw('cancel').then(
       ({ kind }) => void (this.#withdrawn = kind === 'free'),
-      // Ignored, since the broadcast fails for the same reason.
+      // Ignored, since the broadcast fails for the same reason as the withdrawal.
       () => {},
     )
   }
 
-  /** Leaves a nonce to a lane that cannot work. A cancelled transfer ends only when none of its nonces can be mined. */
+  /**
+   * Leaves the nonce to a lane that cannot work. Not if cancelled: then the transfer ends once no nonce can be mined.
+   */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined
@@ -170,12 +172,12 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True: the intent holds no nonce. The ledger keeps a tombstone, so the next try is a new round. */
+  /** True: the intent holds no nonce. The next try must be a new round, since the ledger keeps a tombstone. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /** Before parking, waits until no nonce can be mined, including nonces of an earlier ledger. */
+  /** Before parking, waits until none of the intent's nonces can be mined, including nonces of an earlier ledger. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`
@@ -198,7 +200,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /** If the local broadcast fails, uses the lane's queue as `requeued`, since a transaction may have been sent. */
+  /** If the local broadcast fails, the lane's queue gets it as `requeued`, since a transaction may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const result = await steps.broadcastLocally(this.#input('new'), this.#run.label)
@@ -220,7 +222,7 @@ export class LaneIntent {
     return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, seenAt, mode }
   }
 
-  /** @param status absent: the step failed for good */
+  /** @param status absent: the step failed permanently */
   async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneIntentResult> {
     const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')

@@ -6,7 +6,7 @@ import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
 
-/** Few, since the Web UI passes the details on in a URL. */
+/** Low, since the Web UI passes the details on in a URL. */
 const linesShown = 20
 
 /** Details for the Web UI, in Markdown, newest first. @param nextTryAt ms since the epoch */
@@ -60,7 +60,7 @@ interface Joined extends TimelineEntry {
   readonly times: number
 }
 
-/** Merges repeated tries and waits. */
+/** Merges entries of repeated tries and waits. */
 export function joined(timeline: readonly TimelineEntry[]): Joined[] {
   const events: Joined[] = []
   for (const entry of timeline) {

@@ -13,7 +13,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   if (by) return endOnceFree(run, { kind: 'cancelled', by })
   const finality = await awaitFinality(run, 0, { requireAgreement: true })
   if (finality.kind === 'delivered') return finality
-  // A cancel that came during the wait ends the transfer at the next try.
+  // If a cancel came during the wait, the next try ends the transfer.
   if (run.signals.cancelledBy) return undefined
   const passed = `not delivered by ${new Date(run.deadline ?? 0).toISOString()}`
   const { reason } = run.progress
@@ -21,12 +21,14 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
-/** Ends the transfer, unless a nonce of an earlier round may deliver it. The step asked ledgers about earlier runs. */
+/**
+ * Ends the transfer, unless a nonce of an earlier round may deliver it. The step asked the ledgers for earlier runs.
+ */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/** A majority of nodes must show all nonces final and the effect in no block. Undefined after a wait: try again. */
+/** A majority of nodes must show all nonces final and the effect in no block. Undefined: it waited, so try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
@@ -39,7 +41,7 @@ async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome 
   return undefined
 }
 
-/** A check with the same result adds no entry to the timeline. */
+/** Adds no entry to the timeline if a check has the same result as before. */
 function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonce[]): void {
   const what = outcome.kind === 'cancelled' ? `cancelled by ${outcome.by.by}` : outcome.kind
   const reason = waitsForNonces(what, nonces)
@@ -48,7 +50,7 @@ function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonc
   run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })
 }
 
-/** Checks once an hour, since someone else may have delivered the transfer. */
+/** Checks the chain once an hour, since someone else may have delivered the transfer. */
 export async function watchWhileParked(run: TransferRun): Promise<Outcome | undefined> {
   const { code, reason } = run.progress
   if (await run.pause(waits.continueAsNewMs, `parked: ${code}: ${reason}. It waits for a person`)) return undefined
@@ -56,7 +58,7 @@ export async function watchWhileParked(run: TransferRun): Promise<Outcome | unde
   return result.kind === 'delivered' ? result : undefined
 }
 
-/** For a failure that no retry heals, such as a bridge missing in the config. */
+/** Parks after a failure that no retry can cure, such as a bridge that the config lacks. */
 export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
   const { cancelledBy } = run.signals
@@ -65,7 +67,7 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   return run.park(codeOf(error), failureText(error) + repeat)
 }
 
-/** Step 5: waits until an effect is final or gone. `requireAgreement`: the transfer is to end or park without it. */
+/** Step 5: waits until an effect is final or gone. `requireAgreement`: most nodes must agree that it is gone. */
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,
@@ -84,7 +86,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Backs off, since with one of two nodes down this may last, for every transfer of the chain.
+    // Backs off, since with one of two nodes down all transfers of the chain may wait here for long.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -15,7 +15,7 @@ const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
 const cancellationType = ActivityCancellationType.TRY_CANCEL
 
-/** Tries one local activity, which costs no round trip to the server. If it fails, runs three durable steps. */
+/** Tries one local activity, which saves round trips to the server. If it fails, runs three durable steps. */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
   const admission = await tryLocal(local.admit, input, `admit ${label}`)
   if (admission) return admission
@@ -27,14 +27,14 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   return durable.prepare.executeWithOptions(options('prepare'), [input])
 }
 
-/** On the lane's queue. A cancel abandons the task immediately, since a withdrawn intent gets no nonce. */
+/** Runs on the lane's queue. A cancel abandons the task at once: its intent was withdrawn and will get no nonce. */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
   const summary = summaryText(`broadcast ${label} by ${input.lane}`)
   const options = { ...broadcastPolicy(), cancellationType, summary, taskQueue: laneQueue(input.lane) }
   return proxyActivities<contract.LaneSteps>(options).broadcast(input)
 }
 
-/** Runs in this workflow's process, once. */
+/** Runs once, in the process that runs this workflow. */
 export function broadcastLocally(input: contract.BroadcastInput, label: string) {
   const summary = summaryText(`broadcast ${label} by ${input.lane}, locally`)
   return proxyActivities<contract.LocalBroadcastSteps>({ ...localBroadcastPolicy(), cancellationType, summary }).broadcastLocally(input)
@@ -77,7 +77,7 @@ export function expedite(lane: LaneId, intentId: string): Promise<void> {
   return proxyActivities<contract.LaneSteps>(options).expedite({ lane, intentId })
 }
 
-/** Undefined: the step failed. */
+/** Undefined: the local activity failed. */
 async function tryLocal<Input, Result>(
   step: { executeWithOptions(options: LocalActivityOptions, args: [Input]): Promise<Result> },
   input: Input,

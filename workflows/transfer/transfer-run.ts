@@ -22,7 +22,7 @@ interface StateFacts {
   readonly txHash?: string | undefined
 }
 
-/** Maximum entries. The first entry stays; the oldest of the others are dropped. */
+/** Maximum entries of the timeline. The first stays; the oldest of the others are dropped. */
 const timelineLimit = 40
 
 /** The state that all steps of a transfer share. A round is one intent: one call on one lane, at most one nonce. */
@@ -79,7 +79,7 @@ export class TransferRun {
     return this.signals.woken || this.signals.cancelledBy !== undefined
   }
 
-  /** When the run began, ms since the epoch. Undefined once the transfer has waited or been tried. */
+  /** When the run began, ms since the epoch. Undefined if the transfer has waited or been tried before. */
   get freshSince(): number | undefined {
     const { round, waits: waited, timeline } = this.progress
     return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined
@@ -90,7 +90,7 @@ export class TransferRun {
     return this.progress.orders?.findLast(({ kind }) => kind === 'retry')?.at
   }
 
-  /** Answer of the query `status`, and result. */
+  /** Answers the query `status`. Also the result of the workflow. */
   status(): TransferStatus {
     const { message: _, ...transfer } = this.transfer
     const { state, lane, underway, code, reason, round: rounds, timeline, transactions, orders } = this.progress
@@ -117,7 +117,7 @@ export class TransferRun {
     this.#writeAttributes(before, facts)
   }
 
-  /** Enters `admitting` if the try begins at step 1 or the transfer leaves `parked`. */
+  /** Enters `admitting` if the transfer was parked, or if the try begins at step 1. */
   enterTry(): void {
     const { state, underway, round } = this.progress
     if (state === 'parked' || (state !== 'admitting' && !underway)) this.enter('admitting', `round ${round}`)
@@ -152,7 +152,7 @@ export class TransferRun {
     this.note('cancel', order)
   }
 
-  /** @param onlyIfWaiting a gate has opened, so a parked transfer stays parked */
+  /** @param onlyIfWaiting true if a gate has opened: a parked transfer stays parked */
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
@@ -162,7 +162,7 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** True: a signal or the deadline ended the wait. @param what reason, for the Web UI */
+  /** True: a signal or the deadline ended the wait. @param what the reason, for the Web UI */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -196,7 +196,7 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** The nonce is used up or left to its lane, so the next try is a new intent. */
+  /** The nonce is used up or left to its lane, so the next try has a new intent. */
   nextRound(): void {
     this.stopFollowing()
     this.progress.round += 1
@@ -207,10 +207,10 @@ export class TransferRun {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
   }
 
-  /** Call it only while no activity runs. */
+  /** Call it only while no activity is running. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A transfer may change its worker version only here, so that no version lives for months.
+    // A transfer may move to another worker version only here. So no version has to live for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -225,8 +225,8 @@ export class TransferRun {
   }
 
   /**
-   * Logs only states that people search for; the timeline has the others. The SDK's sink adds no command and nothing in
-   * a replay. workers/telemetry adds the remedy.
+   * Logs only states that people search for. The timeline has all. The SDK's sink adds no command and logs nothing in a
+   * replay. workers/telemetry adds the remedy.
    */
   #logState({ code, reason, txHash }: StateFacts): void {
     const { state, lane } = this.progress
@@ -259,7 +259,7 @@ export class TransferRun {
       // A parked transfer waits for an operator even after the deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // The workflow was cancelled, and the cancel has woken the run already.
+      // The workflow was cancelled in Temporal, and that has woken the run already.
     }
   }
 }

@@ -30,7 +30,7 @@ async function tryUntilDone(run: TransferRun): Promise<contract.TransferStatus> 
   }
 }
 
-/** Undefined: no outcome yet. The next try continues from `run.progress`. */
+/** Undefined: there is no outcome yet. The next try continues from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
@@ -69,7 +69,7 @@ function receiveSignals(run: TransferRun): void {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
-    // A failed raise does no harm, since the lane raises fees of stuck transactions by itself.
+    // If this fails, no harm is done: the lane raises the fees of stuck transactions by itself.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
   })
   setHandler(contract.adoptSignal, (copy) => {

@@ -9,7 +9,7 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** Answers with the nonce of the intent, or grants one. @param fromEarlierRun true: grants nothing new */
+/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun true: grants no new nonce */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
@@ -49,7 +49,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // A second request asks for the nonce, so the caller of the first may have signed and sent.
+    // This nonce was granted to another request, whose caller may have signed and sent the call.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
@@ -68,7 +68,7 @@ function refusalOf(
   operatorTransaction: boolean,
 ): { why: Refusal; detail: string } | undefined {
   const closed = closedFor(state, operatorTransaction)
-  // A lane without funds still grants what it can pay.
+  // A lane that is short of funds still grants what its balance can pay.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
   const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
@@ -98,10 +98,10 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** How many tombstones there are at most. A closing lane turns away hundreds of intents; late steps soon time out. */
+/** Maximum tombstones. A closing lane turns away hundreds of intents, and their late steps soon time out. */
 const tombstoneLimit = 1_024
 
-/** A lane with nonces but no report for this time, ms, has no process. Live processes report every few seconds. */
+/** A lane that holds nonces but had no report for this time, ms, has no process. Processes report every few seconds. */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -112,10 +112,10 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
     return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
   }
   const held = { kind: 'held', nonce: entry.nonce } as const
-  // The tombstone outlives the entry, so a late step that asks after the no-op is final gets nothing.
+  // The tombstone outlives the entry, so that a late step gets no nonce even once the no-op is final.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
   const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
-  // Transactions of a replaced chain cannot be mined before the lane is reset.
+  // On a replaced chain no transaction of the lane can be mined before the lane is reset, so any intent may leave.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
@@ -130,7 +130,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** Removes the owner of an entry. The call may still be mined instead of the no-op, so its value still counts. */
+/** Removes the owner of an entry but keeps the value, since the call may still be mined instead of the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,
@@ -152,7 +152,7 @@ function bury(state: LaneState, intentId: string): LaneState {
   return { ...state, tombstones: [...state.tombstones.filter((other) => other !== one), one].slice(-tombstoneLimit) }
 }
 
-/** 64 bits of the id (FNV-1a), base 36, to save room. On a collision the second intent tries another round. */
+/** 64 bits of the id (FNV-1a) in base 36, which is short. After a collision the second intent tries another round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }

@@ -4,30 +4,30 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
-/** How many nonces get an entry at most in one step, so that a node's false answer cannot blow up the ledger. */
+/** Maximum nonces that get an entry in one step, so that a node's false answer cannot blow up the ledger. */
 const coveredLimit = 1_000
-/** For this time, ms, a lower height is ascribed to a lagging node, since processes are never silent for longer. */
+/** For this time, ms, a lower height counts as that of a lagging node, since processes are never silent for longer. */
 const leadMs = 60_000
 
-/** Applies an observation. Once synced, the lowest 1,000 of [latest, next) have entries, so that none blocks others. */
+/** Applies an observation. Once synced, the lowest 1,000 unmined nonces have entries, so that none blocks others. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
-  // The observation is of another chain.
+  // The chain was replaced, so the observation is of another chain.
   if (state.replaced) return { state, rolledBack: [] }
   // A process with a lagging node may still report which nonces it drives.
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
-    // Attempts may have been added since the balance was reported.
+    // Attempts may have been added since the balance was reported, so funds are reviewed again.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
-    // Nobody reported the known height or a higher one for long, so a node was wrong or the chain has gone back.
+    // Nobody has reported the known height or a higher one for long: a node was wrong, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
-  // A lower finality comes from a lagging node, unless most nodes report it.
+  // A lower `finalized` comes from a lagging node, unless most nodes report it (`undone`).
   const finalized = observation.undone ? observation.finalized : Math.max(observation.finalized, known?.finalized ?? 0)
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
   const { fillAfterBlocks } = state.config
   const observed = remembered(known, seen, fillAfterBlocks, now)
-  // `pending` includes the pool. Its transactions count as handed out, even if the ledger was reset and forgot them.
+  // `pending` includes the pool. Nonces in the pool count as granted, even if the ledger was reset and forgot them.
   const synced = state.synced || seen.pending !== undefined
   const handedOut = seen.pending === undefined ? state.next : Math.max(state.next, seen.latest, seen.pending)
   const next = synced ? Math.max(handedOut, seen.latest) : handedOut
@@ -56,7 +56,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a gap of half of `fillAfterBlocks`, idle times of all nonces restart, since processes could not claim them. */
+/** After a gap of more than half of `fillAfterBlocks`, idle times restart, since no process could report its nonces. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -84,7 +84,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
-/** Adds ownerless entries for unmined nonces without an entry: of an earlier ledger, external, or rolled back. */
+/** Adds ownerless entries for unmined nonces that lack one: of an earlier ledger, external, or rolled back. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -103,10 +103,10 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/** The entry after an observation. The lowest unmined nonce is an orphan if unclaimed for `fillAfterBlocks`. */
+/** The entry after an observation. The lowest unmined nonce becomes an orphan if unclaimed for `fillAfterBlocks`. */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
-  // Only a rollback needs the heights of an entry in a block. Without heights, entries pack better.
+  // An entry in a block needs its heights only after a rollback, which sets them anew. It packs better without them.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
   // The idle time of a nonce that fell out of its block restarts, so that the lane does not fill it immediately.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
@@ -128,12 +128,12 @@ export function rememberForgotten(before: LaneState, after: LaneState, at: numbe
   return { ...after, forgotten: ranges.slice(-mostForgotten) }
 }
 
-/** Whether the nonce is in a block, or inherited since another ledger may have granted it (`withoutReusable`). */
+/** Whether the nonce is in a block, or `inherited` because another ledger may have granted it (`withoutReusable`). */
 function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Joins adjacent ranges, so that a key in use elsewhere makes one range. The joined range counts as new. */
+/** Joins adjacent ranges, so that a key in steady use elsewhere makes one range. The joined range counts as new. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
@@ -150,7 +150,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal grants, `next` may be below `known.next` because nonces were returned. Only a reset puts `next` above.
+  // If both counts are equal, `next` may be below `known.next`: nonces were returned. Only a reset puts `next` above.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -164,12 +164,12 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/** Stops grants until the granted nonces are known, since a reset applies requests again, in another order. */
+/** Stops grants until the account is read again: after a reset, answers to earlier requests are unknown. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** Returned nonces may have been granted again by a lost run, so they become inherited. */
+/** A lost run may have granted returned nonces again, so they become `inherited`. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
   // Entries in blocks have no heights, since they may be packed before the next observation.

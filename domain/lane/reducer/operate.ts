@@ -45,7 +45,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
-      // Signals may be typed by hand. `"8"`, null or -1 would open the lane's window for good or shut it.
+      // Signals may be typed by hand. `"8"`, null or -1 would open the lane's window without limit, or shut it.
       if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return done({ ...state, config: { ...state.config, window: order.window } })
     case 'resync':

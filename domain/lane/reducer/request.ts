@@ -1,7 +1,7 @@
 import { anyText, byKind, type Check, decimal, fields, flag, listOf, oneOf, optional, text, whole } from '../../field-checks.ts'
 import type { ApplyRequest, LaneRequest } from '../messages.ts'
 
-/** No pool keeps this many transactions per account (go-ethereum: 64; reth: 16). Above this the node is wrong. */
+/** Maximum transactions of one account in a pool (go-ethereum keeps 64, reth 16). A node that reports more is wrong. */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })
@@ -54,7 +54,7 @@ const update = fields({
   run: optional(anyText),
 })
 
-/** Throws an Error that names a field that the reducer cannot apply, since a reducer that throws blocks the ledger. */
+/** Throws an Error that names a field that the reducer cannot apply. A throw in the reducer would block the ledger. */
 export function assertApplyRequest(request: ApplyRequest): void {
   update(request, '')
   const { pending = 0, latest = 0 } = request.observe ?? {}

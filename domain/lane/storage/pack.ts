@@ -14,14 +14,14 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** Parts of a usual intent id. Any other id is whole in `start`. Absent: no owner. */
+  /** Parts of a usual intent id. `start` holds any other id whole. Absent: the entry has no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string
   readonly round?: string
   readonly hash?: string
   readonly maybeSent: boolean
-  /** From a usual request id: its process, and its number. */
+  /** The process and the number in a usual request id. */
   readonly process?: string
   readonly request?: string
   /** JSON of all other fields. Empty: none. */
@@ -73,7 +73,7 @@ function count(counter: UnfinishedDictionary, { attempts, start, number, hash, p
     for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
 }
 
-/** `.` precedes the start of an unusual id. `-` means no owner. */
+/** Packs one entry. `.` precedes the start of an unusual intent id. `-` means no owner. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isNext = before !== undefined && nonce === before.nonce + 1
@@ -161,7 +161,7 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** Whether an intent may own one of the entries. The answer false is certain, the answer true is not. */
+/** Whether an intent may own one of the entries. False is certain, true is not. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)
@@ -205,7 +205,7 @@ export class UnfinishedDictionary {
   }
 }
 
-/** The string behind a token of `Dictionary.number` or `reference`. */
+/** The string that a token of `Dictionary.number` or `reference` means. */
 export function lookUp(words: readonly string[], token: string): string {
   if (!/^[A-Z]/.test(token)) return String(digits36(token))
   let index = 0

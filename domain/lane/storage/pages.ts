@@ -3,7 +3,7 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** Slow finality leaves thousands of entries in blocks. Pages hold them packed; requests and rollbacks open pages. */
+/** Sizes in entries. Pages hold packed entries that are in blocks: with slow finality, thousands of them. */
 export interface PageSizes {
   readonly page: number
   /** How many of the newest entries in blocks stay unpacked. */
@@ -11,9 +11,9 @@ export interface PageSizes {
 }
 
 const sizes: PageSizes = { page: 250, loose: 250 }
-/** Up to this many entries are carried unpacked, for people to read. */
+/** Up to this many entries stay unpacked in `carried`, so that people can read them. */
 const readable = 128
-/** How far above the account's nonce pages are opened: a run may send 2,000 signals (limit.numPendingSignals.error). */
+/** Unpacked entries above the account's nonce. A run may send owners 2,000 signals (limit.numPendingSignals.error). */
 const openAhead = 1_000
 
 /** Packs entries in blocks once they fill a page. Called after each step. */
@@ -25,7 +25,7 @@ export function paged(state: LaneState, { page, loose }: PageSizes = sizes): Lan
   return withPages(state, settled.slice(0, full * page), page, latest)
 }
 
-/** Packs all entries if there are more than `above`, for the next run and for queries. */
+/** Packs the entries for the next run and for queries, if there are more than `above`. */
 export function carried(state: LaneState, above = readable): LaneState {
   const loose = Object.values(state.entries)
   if (loose.length <= above) return state
