@@ -4,7 +4,7 @@ export interface AuditInput {
   chain: ChainName
   /** Checks runs that closed within this time. */
   hours: number
-  /** Runs that closed less than this time ago, ms, are left for the next audit, since nodes may lag. */
+  /** Leaves runs that closed less than this time ago, ms, for the next audit, because nodes may lag. */
   graceMs: number
 }
 
@@ -18,12 +18,12 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   /** Transfers that closed without an outcome. They are started again. */
   reopenedCount: number
   reopened: string[]
-  /** Transfers that waited for nothing, or whose tasks got no answer. They are reset. */
+  /** Transfers that waited for nothing, or whose tasks no process answered. They are reset. */
   idleCount: number
   idle: string[]
-  /** Transfers whose effect is gone, but which already run again. */
+  /** Transfers whose effect is gone and that already run again. */
   underway: number
-  /** Transfers on which nodes disagree, or whose loss no second block shows. The next audit checks them again. */
+  /** Transfers on which nodes disagree, or whose loss no second block confirms. The next audit checks them again. */
   unsure: number
 }
 

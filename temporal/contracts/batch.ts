@@ -28,11 +28,11 @@ export type BatchEnd =
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
 export interface BatchSteps {
-  /** Runs on the lane's queue and asks for no nonce. Without `members` the call may have been sent. */
+  /** Runs on the lane's queue and asks for no nonce. `members` is absent once the call may have been sent. */
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** All members were free before signing. From now on the call may be in a pool, and is sent again unchecked. */
+/** At signing, no member was withdrawn or had a nonce. The call may now be in a pool, and is resent unchecked. */
 export const batchClearedSignal = defineSignal('cleared')
 /** Sent by the process that drove the nonce. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')

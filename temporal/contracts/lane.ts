@@ -14,10 +14,10 @@ export interface LaneInput {
 /** Observation and requests in; grants, refusals and orders out. Idempotent by request id. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
-/** An order by signal without author and reason is recorded as `unnamed`. */
+/** If a signal lacks author and reason, its order is recorded as `unnamed`. */
 type Named = { order: Order }
 
-/** Signals, since Temporal keeps them while no worker serves the ledger, and its batch operations can send them. */
+/** Signals, because Temporal keeps signals while no worker serves the ledger, and batch operations can send them. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

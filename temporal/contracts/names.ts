@@ -3,7 +3,7 @@ import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** Made of the message only, so no change of config makes a second transfer. The digest separates equal sequences. */
+/** Made of the message only, so no change of config makes a second transfer. The digest tells equal sequences apart. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
@@ -26,7 +26,7 @@ export function batchPrefix(lane: LaneId): string {
 
 export const operatorTransactionPrefix = 'operator-transaction:'
 
-/** A batch is one intent and has no second round. */
+/** A batch has only one intent, that of round 1. */
 export function batchIntentId(workflowId: string): string {
   return intentIdOf(workflowId, 1)
 }
@@ -60,7 +60,7 @@ export const searchAttributes = {
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 
-/** Failure type of a refused update. A repetition is refused too. */
+/** Failure type of an update that is refused each time it is sent. */
 export const malformedUpdate = 'REQUEST_MALFORMED'
-/** Failure type of a refused update. The next run accepts it. */
+/** Failure type of an update that this run refuses and the next run accepts. */
 export const runIsFull = 'RUN_IS_FULL'

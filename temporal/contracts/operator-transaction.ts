@@ -13,7 +13,7 @@ export interface OperatorTransactionInput extends Order {
 }
 
 export interface OperatorTransactionProgress {
-  /** Increased for a new intent, after something else used the last intent's nonce. */
+  /** Increased when the intent gets a new id, because something else used the last nonce. */
   round: number
   /** This round may hold a nonce. */
   sentBefore: boolean
@@ -25,7 +25,7 @@ export interface OperatorTransactionProgress {
   cancelledBy?: Order
 }
 
-/** Recorded, since some signers (KMS) make another hash each time. */
+/** The hash is recorded, because some signers (KMS) make another hash at each signature. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
 /** A nonce, to be found on the chain even if the ledger has forgotten it. */
@@ -40,8 +40,8 @@ type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'ga
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'>, Partial<Mined> {
   /**
    * `done`, `reverted`: in a final block. `impossible`: the simulation reverts. `refused`: no retry heals the error,
-   * and no process sent the transaction. `lost`: the nonce is used up and no node shows by what. Portage does not
-   * send the intent again.
+   * and no process sent the transaction. `lost`: the nonce is used up, and no node shows which transaction used it.
+   * Portage does not send the intent again.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
@@ -57,7 +57,7 @@ export interface OperatorTransactionSteps {
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  /** Ask for no new nonce. The answer is `lost` if the ledger knows no nonce of the intent. */
+  /** Asks for no new nonce. The answer is `lost` if the ledger knows no nonce of the intent. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
@@ -65,7 +65,7 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   cancel: boolean
   /** ms since the epoch. Absent for a batch, since its contract prevents a second effect. */
   orderedAt?: number
-  /** Intents of a batch. It is signed for the first time only if none of them was withdrawn. */
+  /** Intents of a batch. The call is signed for the first time only if none of them was withdrawn. */
   members?: string[]
 }
 
@@ -76,10 +76,10 @@ export type SendOperatorTransactionResult =
   | { kind: 'impossible'; reason: string }
   /** Most nodes show that the nonce is final, and whether a no-op or an external transaction used it. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
-  /** The workflow was reset. It continues with a later round. */
+  /** A later round has a nonce, since the workflow was reset. The workflow continues with that round or a later one. */
   | { kind: 'superseded'; intentId: string }
   | { kind: 'withdrawn' }
-  /** An earlier try may have held a nonce that the ledger does not know. */
+  /** The ledger knows no nonce of the intent, although an earlier try may have had one. */
   | { kind: 'none' }
   /** Neither the ledger nor the nodes show what happened to the nonce. */
   | { kind: 'lost'; reason: string }

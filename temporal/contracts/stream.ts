@@ -6,16 +6,16 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 /** Input of `stream`, on the queue `ledger`, since it needs no chain and no key. */
 export interface StreamInput {
   config: StreamConfig
-  /** For a stream without state. The starter checks the checkpoint's block first. */
+  /** For a stream that has no state. The process that starts the stream checks the checkpoint's block first. */
   checkpoint?: StreamCheckpoint
-  /** A watermark above the numbers of the source. The stream begins without it and raises an alarm. */
+  /** A watermark above the source's numbers. The stream begins without this watermark and raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>
   state?: StreamState
   /** For tests. */
   updatesPerRun?: number
 }
 
-/** Idempotent by content. Refusals have the type `malformedUpdate` or `runIsFull`. */
+/** A repetition changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
 /** Temporal's batch operations can only signal. A signal without an `order` is recorded as `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')

@@ -6,7 +6,7 @@ import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transf
 
 /** Steps that need no key, on the queue of the target chain. */
 export interface KeylessSteps {
-  /** `validate`, `checkDelivered` and `prepare` as one local activity. */
+  /** Does the work of `validate`, `checkDelivered` and `prepare` in one local activity. */
   admit(input: AdmitInput): Promise<Admission>
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
@@ -15,7 +15,7 @@ export interface KeylessSteps {
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Whether a transfer's transactions may still be mined with the effect. Asked before a transfer ends undelivered. */
+  /** Whether a mined transaction may still bring the effect. Called before a transfer ends undelivered. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
@@ -25,7 +25,7 @@ export interface LaneSteps {
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** Steps on the queue of the target chain, for a process that runs the workflow and holds the key. */
+/** For processes that run the workflow and hold the key. Uses the queue of the target chain. */
 export interface LocalBroadcastSteps {
   /** `elsewhere`: this process cannot broadcast; nothing was sent. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
@@ -34,7 +34,7 @@ export interface LocalBroadcastSteps {
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** One node showed the effect, but a majority denied it. From then on, one node alone does not stop the transfer. */
+  /** A node showed the effect, but a majority denied it. From then on, one node alone does not stop the transfer. */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
@@ -44,25 +44,25 @@ export interface AdmitInput {
 
 export type Passed = { kind: 'passed' }
 
-/** The step ends or delays the transfer. */
+/** Why the transfer ends or waits. */
 export type Stopped =
-  /** `awaitNewSignatures`: the signatures are outdated. A copy with newer ones may be adopted. */
+  /** `awaitNewSignatures`: the signatures are outdated. The transfer may adopt a copy with newer signatures. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
   | { kind: 'delivered'; delivery: Delivery }
   /** The effect is not final. Check again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** A gate is closed. The transfer holds no nonce. `unverified`: the signatures were not checked yet. */
+  /** A gate is closed. The transfer holds no nonce. `unverified`: the signatures are not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
   /** The simulation reverts, and waiting does not change that. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
-/** The transfer can be broadcast through this lane, with this first attempt. */
+/** This lane can broadcast the transfer, beginning with this attempt. */
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
   /** Hash of (to, value, data). The ledger accepts no other call for the intent. */
   callHash: string
-  /** The process that admitted the transfer holds the key, and reserves a slot for a moment. */
+  /** The process that admitted the transfer holds the key and has reserved a slot for a moment. */
   local?: true
 }
 
@@ -81,7 +81,7 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<Admi
   seenAt?: number
 }
 
-/** `requeued`: a worker may have had the task before. `follow`: continues with the intent's nonce and gets no other. */
+/** `requeued`: a worker may have had this task before. `follow`: continues with the intent's nonce, gets no new one. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 /** A signed transaction and what became of it. */
@@ -118,15 +118,15 @@ export type BroadcastResult =
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
-  /** The chain shows the effect, and this intent holds no nonce. Go back to step 2. */
+  /** The chain shows the effect, and this intent holds no nonce. Admit the transfer again. */
   | { kind: 'seen' }
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** Portage's transaction. Absent: the effect may be someone else's. */
+  /** Portage's transaction. Absent: somebody else may have caused the effect. */
   landed?: Landed
   waitMs: number
-  /** The transfer would end without the effect, so the nodes must agree. */
+  /** All nodes must agree, because the transfer would end without the effect. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -136,10 +136,10 @@ export type Confirmation =
   | { kind: 'unsettled'; finalInMs: number }
   /** Final without the effect. The nonce is used up. */
   | { kind: 'reverted'; reason: string }
-  /** The effect was rolled back, or was never there. */
+  /** The effect was rolled back, or never existed. */
   | { kind: 'gone' }
 
-/** `nonce`: the highest nonce that the transfer is known to have held on the lane. */
+/** `nonce`: the highest nonce that the transfer is known to have held on this lane. */
 export interface LaneNonce {
   lane: LaneId
   nonce?: number
@@ -148,7 +148,7 @@ export interface LaneNonce {
 export interface ConfirmEndInput {
   transfer: Transfer
   intentId: string
-  /** Nonces of earlier rounds. The step also finds the nonces that ledgers hold. */
+  /** Nonces of earlier rounds. The step itself also asks the ledgers for nonces. */
   nonces: LaneNonce[]
 }
 
@@ -164,14 +164,14 @@ export type EndConfirmation =
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** How long a nonce stays with a forbidden or unserved lane before it is abandoned, ms. */
+  /** How long a nonce stays with a lane that is forbidden or has no worker before it is abandoned, ms. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: only without a nonce. `cancel`: fill the nonce with a no-op. `abandon`: leave the nonce to the lane. */
+  /** `leave`: only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce. */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

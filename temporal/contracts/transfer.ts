@@ -47,19 +47,19 @@ export interface TransferProgress {
   /** Number of waits. Each wait is longer than the one before. */
   waits: number
   lane?: LaneId
-  /** Lanes that granted no nonce since the last wait, and the reason of the last of these lanes. */
+  /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last lane. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
   /** The round in progress. It may hold a nonce, so the next try continues the round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** Lanes of earlier rounds, with their highest nonces. A cancelled transfer ends only when no nonce can be mined. */
+  /** Lanes of earlier rounds, with highest nonces. A cancelled transfer ends only when none of them can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
-  /** The newest 48, signed by any process. */
+  /** The newest 48 transactions, whichever process signed them. */
   transactions?: readonly TransferTransaction[]
-  /** The newest 32. */
+  /** The newest 32 orders. */
   orders?: readonly GivenOrder[]
 }
 
@@ -75,13 +75,13 @@ export interface TransferStatus
   rounds: number
 }
 
-/** Try now, even if parked or overdue. Without `order`: recorded as `unnamed`. `gate` wakes only waiting transfers. */
+/** Retries now, even if parked or overdue. Without `order`: recorded as `unnamed`. `gate` wakes only if waiting. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
-/** The transfer's nonce gets a no-op. If its call is mined instead, the transfer is delivered. */
+/** A no-op fills the transfer's nonce. If the transfer's call is mined instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
 /** A copy of the message with newer signatures, base64. `validate` checks its digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** Sent by the lane: this nonce is no longer in a block. */
+/** Sent by the lane when this nonce is no longer in a block. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

@@ -7,23 +7,23 @@ import { auditPrefix } from '../contracts/audit.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
-/** 96 bits, random, so one key is good for 2^32 encryptions (NIST SP 800-38D, 8.2 and 8.3). */
+/** 96 random bits. NIST SP 800-38D (8.2, 8.3) therefore allows 2^32 encryptions with one key. */
 const ivBytes = 12
 const tagBytes = 16
 
 /** Encoding of payloads that Temporal's tools show as encrypted. */
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/** A schedule appends the time to its workflows' ids, but encrypts before that. Only audits have schedules. */
+/** A schedule appends the time to a workflow's id after the input is encrypted. Only audits have schedules. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 // The package is CommonJS. tsx runs these sources as ES modules, where Node does not find its named exports.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
-/** Moves messages and stack traces into a payload, which the codec encrypts. Readers can use any converter. */
+/** Moves messages and stack traces into a payload, which the codec encrypts. Readers need no such converter. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
-/** Printing the object does not show the key, which Node holds outside JavaScript. */
+/** Node holds the key outside JavaScript, so printing the object does not show the key. */
 interface PayloadKey {
   readonly id: string
   readonly key: KeyObject
@@ -79,13 +79,13 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   } catch {
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was altered', facts })
   }
-  // A reader without a workflow id, such as the codec server, can read all payloads.
+  // A reader that knows no workflow id, such as the codec server, can read all payloads.
   if (own !== undefined && workflow !== undefined && own !== workflow)
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
   return PayloadMessage.decode(plain)
 }
 
-/** JSON, so that different values give different bytes. */
+/** JSON, so that different pairs of key and workflow give different bytes. */
 function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
@@ -93,7 +93,7 @@ function boundTo(key: string, workflow: string | undefined): Buffer {
 /** The namespace is not bound, since histories may be moved to another namespace. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
-  // Only for audits. If any id could have a suffix, a payload would open under many ids.
+  // Only audits lose the suffix: if every id did, a payload would open under many ids.
   return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
@@ -102,7 +102,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return value ? Buffer.from(value).toString('utf8') : undefined
 }
 
-/** IV, ciphertext and tag. `bound` is authenticated but not included. */
+/** Returns IV, ciphertext and tag. The tag authenticates `bound`, which the result does not include. */
 function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })
@@ -110,7 +110,7 @@ function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Throws an Error if text, `bound` or key differ from those of `seal`. */
+/** Throws an Error if ciphertext, `bound` or key are not those of `seal`. */
 function open(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): Buffer {
   if (sealed.length < ivBytes + tagBytes) throw new Error('too short')
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })

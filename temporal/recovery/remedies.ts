@@ -14,7 +14,7 @@ export const remedies = {
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
-  /** A bug, which no reset heals. */
+  /** A bug, which no reset mends. */
   failing: { action: 'none', why: 'its task fails' },
 } as const
 
@@ -23,14 +23,14 @@ export type Finding = keyof typeof remedies
 /** Applies the remedy. False: there is none. Throws what `restartTransfer` throws. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // The record comes first, so that no crash prevents it, since receivers must be notified of the reversal.
+  // Writes the record first, so that receivers are notified of the reversal even after a crash.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)
   return action !== 'none'
 }
 
-/** Diagnoses the last task. Undefined: it completed, or no task has ended. Equal failures are recorded once. */
+/** Diagnoses the last task. Undefined: it completed, or no task has ended. History has equal failures only once. */
 export function diagnoseTask(
   events: readonly HistoryEvent[],
 ): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {
@@ -39,14 +39,14 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // If the sticky process of a task does not fetch it, any other process may.
+    // A task that its sticky process does not fetch goes to any other process.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** Whether nothing happened since `quietSince`, ms since the epoch, and no timer runs. */
+/** Whether the last event, before `quietSince` (ms since the epoch), completed a task and no timer runs. */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

@@ -5,14 +5,14 @@ import { searchAttributes } from '../contracts/names.ts'
 import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 
 const atOnce = 20
-/** ms. A run active within this time may be between two tasks. */
+/** A run that was active within this time, ms, may be between two tasks. */
 const betweenTasksMs = 20_000
-/** Tries without an answer until a task is stuck. A process that stops or pauses leaves fewer. */
+/** A task is stuck after this many tries without an answer. A process that stops or pauses causes fewer. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
-/** Transfers that cannot go on since Temporal was set back: a timer is lost, or the cached run differs. */
+/** Transfers stuck since Temporal was restored from a backup: a timer is lost, or a process's cached run differs. */
 export async function findStuckTransfers(
   client: TemporalClient,
   chain: ChainName,

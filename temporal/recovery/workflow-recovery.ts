@@ -9,11 +9,11 @@ import { diagnoseTask, recover } from './remedies.ts'
 
 /** Time between checks, ms. A check makes one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/** No second reset within this time, ms, since two versions that share the queue could undo each other's resets. */
+/** No second reset within this time, ms, because two versions on one queue could undo each other's resets. */
 const restMs = 60_000
-/** Tries of a task until it is stuck. A process that stops may have had the first. */
+/** A task is stuck after this many tries. The first try may have ended because its process stopped. */
 const triesUntilStuck = 3
-/** How many more tries are allowed if no process answered, since a process may have been paused. */
+/** How many more tries a task gets if no process answered, because a process may have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 
@@ -32,7 +32,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
   const logged = new Set<string>()
   const stopping = new AbortController()
   const { signal } = stopping
-  // An alert on growth needs an initial 0.
+  // Begins at 0, because an alert on growth does not see a first value of 1.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const check = async () => {
@@ -44,7 +44,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
     const events = await readHistory(client, run)
     const diagnosis = diagnoseTask(events)
-    // No diagnosis: the task has completed since.
+    // Without a diagnosis, the task has completed in the meantime.
     if (!diagnosis || (diagnosis.finding === 'unanswered' && taskTries < tries + moreUnanswered)) return
     const { finding, reason } = diagnosis
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return

@@ -6,9 +6,9 @@ import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** Whether these requests fit into one update. A request that is too large goes alone. */
+  /** Whether these requests fit into one update. A request above the limit is sent without others. */
   fits(requests: readonly Request[]): boolean
-  /** Builds the update of these requests. After an error it is sent again with the same id, unless it is malformed. */
+  /** Builds an update for these requests. After an error it is sent again with its id, unless it is malformed. */
   build(requests: readonly Request[]): Send<Response>
   /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void
@@ -32,7 +32,7 @@ interface Asked<Request, Response> {
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
-/** Sends updates of one process to one workflow, one at a time. Repeats each until the workflow answers, or `close`. */
+/** Sends updates of one process to one workflow, one at a time. Repeats each until it is answered, or until `close`. */
 export class CoalescingUpdates<Request, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Response>
   readonly #process = randomBytes(4).toString('hex')
@@ -60,7 +60,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined: stale right before sending. Throws `unreachable` after `close`, INTERNAL for malformed requests. */
+  /** Undefined: stale (`isStale`) when its turn came. Throws `unreachable` after `close`, INTERNAL if malformed. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -71,7 +71,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     })
   }
 
-  /** Sends an update soon, even without requests. */
+  /** Sends an update soon, even if no request waits. */
   flush(): void {
     this.#isOwed = true
     this.#wake()
@@ -134,7 +134,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return taken
   }
 
-  /** All tries have the same update id. The server applies an id once per run. */
+  /** All tries have the same update id, and a run of the workflow applies an id only once. */
   async #deliver(send: Send<Response>): Promise<Response | RelayerError> {
     const { facts, logger } = this.#options
     const updateId = this.nextId()
@@ -148,7 +148,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A refusal by a full run is normal.
+        // A full run refuses updates until the next run begins. This needs no warning.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })
@@ -158,7 +158,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return this.#unreachable()
   }
 
-  /** Waits for `work` or `close`, since an update hangs while no worker serves its queue. */
+  /** Waits for `work` or `close`, because an update does not return while no worker serves its queue. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

@@ -18,7 +18,7 @@ export type KeyClaim =
 
 /** Maximum time for the work on a request, ms. The API's limit for guardian APIs is shorter. */
 const workMs = 90_000
-/** The server ends the workflow even without a worker, so that no key stays taken for ever. */
+/** Time limit of the workflow. The server enforces it without a worker, so that no key stays taken for ever. */
 const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000

@@ -38,7 +38,7 @@ export async function startUnlessTaken(
   }
 }
 
-/** If no worker can replay the workflow, a signal fails its task, so recovery finds it. Throws the query's errors. */
+/** If no worker can replay the workflow, sends a signal: its task fails, so recovery finds it. Throws query errors. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
@@ -67,7 +67,7 @@ interface UpdateTarget {
 }
 
 export const orderTimeoutMs = 10_000
-/** Wait for the next run if a run is full, ms. */
+/** Pause between tries to reach the next run while a run is full, ms. */
 const betweenRunsMs = 100
 
 /** Sends an update; starts the workflow if needed. A repeated update id is applied once. Throws the client's errors. */

@@ -7,7 +7,7 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/** `inactive`: gets no work. `ramping`: a share of new work. `draining`: only transfers that began on the version. */
+/** `inactive`: gets no work. `ramping`: gets a share of new work. `draining`: gets only transfers that began on it. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
@@ -64,7 +64,7 @@ interface Promotion extends DeploymentVersion {
   readonly by: string
 }
 
-/** Gives a version new work. Safe to repeat. Throws INPUT_INVALID if refused, and errors of `fromTemporal`. */
+/** Gives new work to a version. Safe to repeat. Throws INPUT_INVALID (refused) and errors of `fromTemporal`. */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent: percentage, ignoreMissingQueues: ignoreMissingTaskQueues = false, by: identity } = promotion
   const { options, workflowService } = client

@@ -11,9 +11,9 @@ import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalo
 import { redactText } from '../../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
-/** No worker answers. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no poller). */
+/** gRPC without a worker: CANCELLED, DEADLINE_EXCEEDED (our deadline has passed), FAILED_PRECONDITION (no poller). */
 const withoutWorkerCodes = [1, 4, 9]
-/** gRPC: INVALID_ARGUMENT; UNKNOWN and INTERNAL from a server on SQL for an invalid page token. */
+/** gRPC: INVALID_ARGUMENT. For an invalid page token, a server on SQL answers UNKNOWN or INTERNAL instead. */
 const unreadableCodes = [2, 3, 13]
 /** gRPC: NOT_FOUND. */
 const notFoundCode = 5
@@ -64,7 +64,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** For calls whose `not found` may concern a workflow. The text of the error decides. */
+/** Needed where `not found` may also concern a workflow. The error's text shows what is missing. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
@@ -80,18 +80,18 @@ export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** Whether calls about every workflow would fail. False: another workflow may answer. */
+/** Whether calls about every workflow would fail. False: a call about another workflow may succeed. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable
 }
 
-/** Whether the error comes from the server. False: a history or a worker's answer is unreadable. */
+/** Whether the error comes from the server. False: a history, or the answer of a worker, is unreadable. */
 export function isOfServer(error: unknown): boolean {
   return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
-/** `malformed`: refused at every try. `full`: the next run accepts the update. Undefined: not a refused update. */
+/** `malformed`: every try is refused. `full`: the next run accepts the update. Undefined: it is no such refusal. */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined
@@ -113,7 +113,7 @@ export interface TemporalErrorCodes {
 
 /**
  * Returns a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE (also for a missing worker without `unserved`). Returns other errors unchanged.
+ * TEMPORAL_UNAVAILABLE, which also stands for a missing worker if `unserved` is absent. Returns other errors unchanged.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error

@@ -69,7 +69,7 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** Alerts for a rejected client certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** In TLS 1.3 a server checks our certificate after `handshakeDone`, and may close before its alert is read. */
+/** In TLS 1.3 a server checks our certificate after `handshakeDone`. It may close before we have read its alert. */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -81,7 +81,7 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
 
 /** A TLS server closes a plain connection without an error that HTTP/2 could report. */
 async function speaksTls(address: string): Promise<boolean> {
-  // Only checks that the server offers a certificate.
+  // Checks only whether the server offers a certificate, and not which one.
   const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
   try {

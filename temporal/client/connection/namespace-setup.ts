@@ -21,7 +21,7 @@ interface SearchAttributes {
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
-/** Time for the server to know new names, ms. Its cache of namespaces is up to 10 s old. */
+/** Time for the server to learn new names, ms. The server's cache of namespaces is up to 10 s old. */
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
@@ -105,7 +105,7 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
   const added = { namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) }
   const answer = await whenKnown(() => connection.operatorService.addSearchAttributes(added), deadline).catch(ifRefused(undefined))
   if (!answer) return { made: [], present, wrongType, refused: missing }
-  // A workflow may start right after this and needs the attributes.
+  // Waits until the server knows the attributes, because a workflow that needs them may start right after this.
   const known = async () => {
     const now = await listed()
     return missing.every((name) => now?.[name] === keyword)

@@ -12,7 +12,7 @@ type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['
 
 /** Time limit of each step, ms. */
 const answerTimeoutMs = 5_000
-/** No workflow has this id. A signal to it only shows whether writing is permitted. */
+/** No workflow has this id. A signal to the id only shows whether the server permits writing. */
 const noWorkflow = 'portage-permission-check'
 /** gRPC's CANCELLED, which is not retried. */
 const cancelled = 1
@@ -39,7 +39,7 @@ export async function openConnection(
   try {
     return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
   } catch (cause) {
-    // Every accepted key may read the server's capabilities, so a refusal concerns the key.
+    // Every accepted key may read the server's capabilities, so a refusal shows that the key is not accepted.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
   }
@@ -88,7 +88,7 @@ function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError 
   return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
-/** The error, made more precise by another handshake. */
+/** Finds the error's code by another handshake, unless the error itself shows the code. */
 async function connectionError(
   target: TemporalAccess,
   credentials: TemporalCredentials,
@@ -109,7 +109,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** The SDK retries by a timer. On a closed connection a retry would end the process, so the retry is cancelled. */
+/** The SDK retries by a timer, where an error from a closed connection would end the process. Cancels such a retry. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {
@@ -135,6 +135,6 @@ function endedCall(): Call {
     sendMessage() {},
     halfClose() {},
   }
-  // A retry uses no other method.
+  // A retry calls no method that this object lacks.
   return call as Call
 }

@@ -15,8 +15,8 @@ import { runningNames } from '../visibility/runs.ts'
 const queryTimeoutMs = 5_000
 
 /**
- * Only this function starts a ledger, from `start`. Throws WorkflowNotFoundError if there is neither a ledger nor
- * `start`. After other errors, try again.
+ * Only this function starts a ledger, with the input `start`. Throws WorkflowNotFoundError if there is neither a ledger
+ * nor `start`. After other errors, call it again.
  */
 export function applyToLane(
   client: TemporalClient,
@@ -33,7 +33,7 @@ export function applyToLane(
   })
 }
 
-/** A query, which adds nothing to the history. */
+/** Uses a query, because a query adds nothing to the history. */
 export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return unpaged(await queryPagedLane(client, lane))
 }
@@ -43,7 +43,7 @@ export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<La
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** For people: answers within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** For people: ends within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
@@ -57,7 +57,7 @@ export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>>
   return new Set(await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({})))
 }
 
-/** Lanes of a filter (`sender`: lower case). Undefined: no filter. Throws TEMPORAL_UNAVAILABLE. */
+/** Lanes of this name or sender (in lower case). Undefined: neither is given. Throws TEMPORAL_UNAVAILABLE. */
 export async function lanesOfFilter(
   client: TemporalClient,
   configured: readonly LaneId[],
@@ -75,7 +75,7 @@ export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: La
   await handle.signal(mode, { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
 }
 
-/** Orders sent as updates, which have an answer. */
+/** Orders that are sent as updates, because an update has an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
 /** Throws INPUT_INVALID with the ledger's reason, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
@@ -90,7 +90,7 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
 
 export interface LaneWorkflow<Status> {
   readonly id: string
-  /** Temporal's: RUNNING, FAILED and so on. */
+  /** Temporal's status: RUNNING, FAILED and so on. */
   readonly execution: string
   /** ISO 8601. */
   readonly startedAt: string
@@ -99,7 +99,7 @@ export interface LaneWorkflow<Status> {
   readonly status: Status | undefined
 }
 
-/** All running workflows and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/** All running workflows and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,
@@ -112,7 +112,7 @@ export function listLaneWorkflows<Status>(
   const read = async ({ workflowId: id, runId, status: execution, startTime, memo }: WorkflowExecutionInfo) => {
     const handle = client.workflow.getHandle(id, runId)
     const ask = () => (execution.name === 'COMPLETED' ? (handle.result() as Promise<Status>) : handle.query(statusQuery))
-    // A silent workflow must not hide the others.
+    // A workflow that does not answer must not hide the others.
     const status = await within(client, queryTimeoutMs, ask).catch(() => undefined)
     return { id, execution: execution.name, startedAt: startTime.toISOString(), memo, status }
   }

@@ -8,15 +8,15 @@ import { queryBatch } from '../transfers/batches.ts'
 import type { TransferFilter } from '../transfers/transfer-list.ts'
 import { readLane } from './lanes.ts'
 
-/** How many owners are queried for hashes at most, from the lowest nonce on. */
+/** How many owners are asked for hashes at most. The owners of the lowest nonces come first. */
 const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
 
-/** Operator transactions and batches keep only the transaction in a block. */
+/** The status of an operator transaction or a batch has only the transaction that is in a block. */
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Newest hash of each nonce, from its owner, since the ledger has none. A recent hash may be missing. Never throws. */
+/** Asks each nonce's owner for its newest hash, since ledgers have no hashes. May miss recent hashes. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -32,7 +32,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** `minedHash` serves nonces that the ledger lacks. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** `minedHash`: called if the ledger lacks the nonce. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

@@ -23,13 +23,13 @@ const queryMs = 5_000
 
 export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
 
-/** All running transactions and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/** All running transactions and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
   const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Completes the beginning of an id's last part. Throws INPUT_INVALID (none or several match), TEMPORAL_UNAVAILABLE. */
+/** Finds an id by the start of its last part. Throws INPUT_INVALID (none or several match), TEMPORAL_UNAVAILABLE. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -44,7 +44,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** With the same `key`, a repetition by the same person starts nothing. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** A repetition with the same `key` by the same person starts nothing. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -96,7 +96,7 @@ async function reasonOfWait(client: TemporalClient, id: string): Promise<string>
   )
 }
 
-/** A nonce in flight gets the lane's no-op. Throws INPUT_INVALID (not found or ended), TEMPORAL_UNAVAILABLE. */
+/** If the nonce is in flight, a no-op uses it. Throws INPUT_INVALID (not found or ended), TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
@@ -106,7 +106,7 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
-/** Call it before the transaction is sent. Does nothing for other intents. Throws TEMPORAL_UNAVAILABLE. */
+/** Call it before sending the transaction. Ignores intents of transfers and batches. Throws TEMPORAL_UNAVAILABLE. */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
   if (!id.startsWith(operatorTransactionPrefix)) return

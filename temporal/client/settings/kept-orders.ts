@@ -20,22 +20,22 @@ export interface KeptOrders {
   readonly id: string
   /** The oldest first. */
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
-  /** Older orders may have been dropped. */
+  /** The list is full, so older orders may have been dropped. */
   readonly isFull: boolean
   /** The subject gave no answer, or an unreadable answer. */
   readonly unread?: true
 }
 
-/** Limits of domain/order.ts and domain/settings. */
+/** How many orders are kept: the limits of domain/order.ts and of domain/settings. */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit for asking all transfers, and again for all operator transactions, ms, since strangers may start many. */
+/** Time limit for all transfers, and for all operator transactions, ms. It is needed since strangers may start many. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
-/** Operator transactions: those open, or closed since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
+/** Omits operator transactions that closed before `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
     settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),
@@ -50,7 +50,7 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
   return found
 }
 
-/** A silent workflow must not hide the others. */
+/** A workflow that does not answer must not hide the others. */
 async function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
   const found: KeptOrders[] = []
   for (const id of ids) {
@@ -95,7 +95,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Anyone with access to Temporal can start a run whose result is no status.
+    // Anyone with access to Temporal can start a run whose result is not a status.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }

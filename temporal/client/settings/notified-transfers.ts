@@ -7,11 +7,11 @@ import { isPlausibleTransfer } from '../transfers/transfer-changes.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A transfer for receivers. Runs that cannot be Portage's are left out, since strangers choose ids. */
+/** A transfer that concerns receivers. Lists omit runs that cannot be Portage's, because strangers can choose ids. */
 export interface NotifiedTransfer extends Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'> {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
-  /** For a reversal: the run that had delivered. */
+  /** For a reversal: the run whose delivery is gone. */
   readonly runId: string
   /** ms since the epoch; 0 for an open run. */
   readonly closedAt: number
@@ -48,7 +48,7 @@ export async function* listNotified(
   for await (const run of eachWorkflow(client, query, { pageTimeoutMs, pageSize })) yield* notifiedOf(run)
 }
 
-/** Counts transfers that closed at `from` or later, ms since the epoch. */
+/** Counts deliveries and reversals whose runs closed at `from` (ms since the epoch) or later. */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
   const query = closedQuery(filter, { from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count

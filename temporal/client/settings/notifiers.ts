@@ -20,12 +20,12 @@ const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
 const testPollMs = 250
 
-/** Does nothing if the notifier runs. A terminated notifier starts with its last state. */
+/** Does nothing if the notifier runs. Starts a terminated notifier with its last state. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A notifier completes if no config has its receiver. If the receiver returns, a notifier starts afresh.
+  // A notifier completes if no config has its receiver. If the receiver returns, its notifier starts without a state.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(client, 'notifier', {
@@ -52,12 +52,12 @@ export function countNotifierOrders(client: TemporalClient, receiver: string): P
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/** Temporal keeps the signal. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Needs no worker. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** For events that are not in Temporal's lists. A repeated id changes nothing. */
+/** For events that Temporal's lists lack. A second notification with the same id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }

@@ -8,7 +8,7 @@ import { problemOf } from '../../../observability/severity.ts'
 const everyMs = 2_000
 /** Polling interval until the first successful read, ms. */
 const firstEveryMs = 200
-/** Limit of the first read, ms. It is short, since this process may become the worker that serves the workflow. */
+/** Time limit of the first read, ms. It is short, because this process itself may later start the only worker. */
 const firstTimeoutMs = 1_000
 /** Failures within this time after the start are not logged, ms. */
 const quietMs = 10_000
@@ -75,9 +75,9 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     /** Until the first read everything is halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Immediately applies settings that Temporal has, since there may be no worker yet to read them from. */
+    /** Applies settings of a checkpoint at once, because there may be no worker yet from which to read them. */
     learn: take,
-    /** Calls the listener after every change, and now if settings are read. Its errors stop no other listener. */
+    /** Calls the listener after every change, and now if settings are read. A listener's errors stop no other one. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

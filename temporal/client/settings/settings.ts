@@ -28,7 +28,7 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
   const start = () =>
     startUnlessTaken(client, 'settings', {
       workflowId: settingsWorkflowId,
-      // A terminated run keeps its settings. The next change starts from them.
+      // A terminated run keeps its settings, and the next change starts a new run with them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
       staticSummary: summary,
@@ -38,10 +38,10 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 
 /** Applies all orders or none. Safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
-  // A terminated run still answers queries, so its halts stay.
+  // A terminated run still answers queries, so its halts stay in force.
   const before = await readSettings(client)
   try {
-    // A request refused here does not start the workflow.
+    // A request that is refused here starts no workflow.
     assertSettingsOrders(request)
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
@@ -59,9 +59,9 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Without it, transfers go on within a minute (after a halt) or half an hour (after a ceiling). Never throws. */
+/** Wakes transfers, which would wait up to a minute after a halt, or half an hour after a ceiling. Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags. A signal with `gate` does not wake a transfer that was parked in the meantime.
+  // The visibility store lags. A signal with `gate` does not wake a transfer that was parked in the meantime.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

@@ -12,10 +12,10 @@ export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 /** Author and reason, which the run keeps in memo and summary. */
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
-/** Longest time to wait for an audit, ms. After it, use `audit show`. */
+/** Longest time to wait for an audit's report, ms. After this time, use `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** How late a missed audit still starts, ms. The next audit covers missed periods. */
+/** A missed audit starts at most this late, ms. Otherwise the next audit covers its period. */
 const catchupWindowMs = 60_000
 
 /** Creates or changes the schedule. A paused schedule stays paused. */
@@ -43,7 +43,7 @@ export async function setAuditSchedule(
   }
 }
 
-/** Audits in addition to the schedule. Throws TEMPORAL_UNAVAILABLE. */
+/** Runs an audit in addition to those of the schedule. Throws TEMPORAL_UNAVAILABLE. */
 export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
   const run = async () => (await startByHand(client, input, order)).result()
   return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))

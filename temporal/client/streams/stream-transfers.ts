@@ -47,7 +47,7 @@ export async function parkedPage(
   const oldest = runs.at(-1)?.startTime.getTime()
   const listed = listedOf(of, runs)
   if (runs.length < most || oldest === undefined) return { listed }
-  // Visibility times are finer than a millisecond.
+  // Adds 1 ms, because visibility times are finer than a millisecond.
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 
@@ -56,7 +56,7 @@ export function undeliveredSince(client: TemporalClient, of: StreamOfTransfers, 
   return list(client, of, `(${ended(since)} AND ${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled'))`)
 }
 
-/** Delivered or not. `since`: ms since the epoch. */
+/** Ended transfers, delivered or not. `since`: ms since the epoch. */
 export function endedSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)})`)
 }

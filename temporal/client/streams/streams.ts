@@ -5,7 +5,7 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** Time limit, ms. A query takes one task. If a worker has just gone, its sticky time-out comes on top. */
+/** Time limit of a query, ms: one workflow task, after the sticky time-out if the stream's worker has just ended. */
 const queryTimeoutMs = 12_000
 
 /** Takes a stream's name in the config or its id with chain numbers, as all functions here do. */
@@ -18,8 +18,8 @@ export function nameOf({ streamNames }: TemporalClient, stream: string): string 
 }
 
 /**
- * Only this function starts a stream, from `begin`. Throws WorkflowNotFoundError if there is neither a stream nor
- * `begin`. After other errors, try again.
+ * Only this function starts a stream, with the input `begin`. Throws WorkflowNotFoundError if there is neither a stream
+ * nor `begin`. After other errors, call it again.
  */
 export function applyToStream(
   client: TemporalClient,
@@ -53,7 +53,7 @@ export function queryStream(client: TemporalClient, stream: string): Promise<Str
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
 
-/** Changes with every update. Asks no worker. Undefined: the stream does not run. Throws TEMPORAL_UNAVAILABLE. */
+/** A text that every update changes. Needs no worker. Undefined: no such stream runs. Throws TEMPORAL_UNAVAILABLE. */
 export async function streamProgress(client: TemporalClient, stream: string): Promise<string | undefined> {
   const describe = () => client.workflow.getHandle(workflowIdOf(client, stream)).describe().catch(ifGone(undefined))
   const run = await within(client, orderTimeoutMs, describe).catch(rethrowAs({}, { stream }))

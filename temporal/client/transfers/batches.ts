@@ -21,7 +21,7 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // Readable without a worker. Tombstones are short, since servers warn of memos above 2 KB.
+    // A memo is readable without a worker. It has tombstones, which are short, since servers warn of memos above 2 KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -31,7 +31,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Reports that all members were free, so that the call may be signed. */
+/** Reports that no member is withdrawn or has a nonce, so that the call may be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -40,7 +40,7 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** Batches with nonces that are not final, lowest first. `id`: workflow id. No ledger: throws WorkflowNotFoundError. */
+/** Ids of batches whose nonces are not final, lowest nonce first. Throws WorkflowNotFoundError without a ledger. */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -48,7 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** Reads the memo. Throws if it is unreadable: otherwise a transfer could end although the batch may deliver it. */
+/** Reads the memo. Throws if it is unreadable, since a transfer could otherwise end while the batch may deliver it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -65,7 +65,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** Nonce of a batch that may deliver the intent. Call it after the withdrawal, since batches need free members. */
+/** Nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch takes it. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -73,7 +73,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** Batches with nonces that are not final. `known`: cache of their members, which never change. */
+/** Batches whose nonces are not final. `known`: cache of the members of batches, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))
@@ -89,7 +89,7 @@ export async function carriedByBatches(client: TemporalClient, lane: LaneId, kno
   return carried
 }
 
-/** All running batches and `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/** All running batches and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listBatches(client: TemporalClient, lane: LaneId, closed: number) {
   // A ledger that does not answer must not hide the batches.
   const entries = await readLane(client, lane).then(

@@ -15,7 +15,7 @@ import { transfersWith, undone } from './transfer-queries.ts'
 
 /** A closed run that did not continue as new. */
 export interface ClosedRun extends RunId {
-  /** Temporal's status: COMPLETED; without an outcome TERMINATED, FAILED and so on. */
+  /** Temporal's status: COMPLETED or, without an outcome, TERMINATED, FAILED and so on. */
   readonly execution: string
   /** ISO 8601. */
   readonly startedAt: string
@@ -34,7 +34,7 @@ export interface ClosedTransfer {
 export interface ClosedPage {
   kind: 'delivered' | 'undone'
   chain: ChainName
-  /** The runs closed between these two times, ms since the epoch. */
+  /** The page lists runs that closed between these two times, ms since the epoch. */
   from: number
   to: number
   /** The server's page token. Empty for the first page, and after the last one. */
@@ -65,7 +65,7 @@ export async function latestRun(client: TemporalClient, id: string): Promise<'ru
   return stateOf(run) ?? 'gone'
 }
 
-/** Runs closed in [from, to), ms since the epoch, sorted by closing time. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Runs closed in [from, to), ms since the epoch, sorted by closing time. Throws errors of `fromTemporal`. */
 export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
   const [first, end] = [from, to].map((at) => new Date(at).toISOString())
   const query = transfersWith(
@@ -83,7 +83,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => (`${a.closedAt} ${a.runId}` < `${b.closedAt} ${b.runId}` ? -1 : 1))
 }
 
-/** Undefined: the server deleted the run. Throws TEMPORAL_UNAVAILABLE and the like, but not for unreadable contents. */
+/** Undefined: the server deleted the run. Throws errors of `fromTemporal`, but none for unreadable contents. */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -105,7 +105,7 @@ export async function readClosedRun(
   }
 }
 
-/** Throws errors of the server. Errors of codec and converter become a code. */
+/** Throws errors of the server. For an error of codec or converter, returns its code. */
 function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {
   return reading.then(
     (value) => ({ value }),
@@ -116,19 +116,19 @@ function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?:
   )
 }
 
-/** Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Throws errors of `fromTemporal`. */
 export function retentionHours(client: TemporalClient): Promise<number> {
   return within(client, timeoutMs, () => readRetentionHours(client, client.options.namespace)).catch(rethrowAs({}))
 }
 
-/** `same`: as listed. `unread`: unreadable or gone. `foreign`: different, or not encrypted by Portage as required. */
+/** `same`: as listed. `unread`: unreadable or gone. `foreign`: not as listed, or not encrypted although required. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** ms. The server keeps closed runs for days, so the run of a reversal exists at least this long after the record. */
+/** A reversal's run exists at least this long after the record, ms, because servers keep closed runs for days. */
 const keptMs = 3_600_000
 
-/** Compares a listed transfer with its history. Makes two or three calls. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Compares a listed transfer with its history. Makes two or three calls. Throws errors of `fromTemporal`. */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<NotifiedTransfer, 'kind' | 'id' | 'runId' | 'txHash' | 'at'>,
@@ -138,10 +138,10 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // A late receiver may get a reversal whose run is already deleted.
+  // When a receiver is notified late, the server may have deleted the run already.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
-  // The server may have been restored from an older copy than its list of runs.
+  // The server may have been restored from a copy that is older than its visibility store.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
@@ -169,7 +169,7 @@ function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTr
   return isAsListed(ended) ? 'same' : 'foreign'
 }
 
-/** Whether the payload's writer had no key. Nobody can write a readable payload without a key. */
+/** Whether the code shows that the payload's writer had no key. A readable payload needs a key. */
 function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }

@@ -5,7 +5,7 @@ import type { RunId } from '../visibility/runs.ts'
 import { toRow, type TransferRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** The visibility store lags by about a second. Anyone with access to Temporal can choose these texts. */
+/** From the visibility store, which lags by about a second. Anyone with access to Temporal can choose the texts. */
 export interface OpenTransfer
   extends RunId, Pick<TransferRow, 'lane' | 'code'>, Required<Pick<TransferRow, 'state' | 'bridge' | 'sourceChain' | 'targetChain'>> {
   /** Start of the run, ms since the epoch. */
@@ -15,7 +15,7 @@ export interface OpenTransfer
 /** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: recently refused by policy. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** Newest first. `before`: latest start of `moving` ones. `since`: earliest end of `declined` ones. Epoch ms. */
+/** Newest first. `before`: latest start of a `moving` one. `since`: earliest end of a `declined` one. Both epoch ms. */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,

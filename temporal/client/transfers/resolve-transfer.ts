@@ -9,7 +9,7 @@ import { quoted, transfersWith } from './transfer-queries.ts'
 export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
 
 interface KnownPlaces {
-  /** All ids of a chain: its name, and its number in a protocol. Absent: only the given one. */
+  /** All ids of a chain: its name, and its number in a protocol. Absent: a chain has only the given id. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
   /** The messages of a source transaction (lower case, with 0x). */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
@@ -25,10 +25,10 @@ const mostScanned = 10_000
 const pageSize = 1_000
 /** Scans share pages for this time, ms, so that many unknown ids cause only one reading. */
 const sharedMs = 2_000
-/** How many lists are shared at most. There is one list per query. */
+/** How many queries' lists are shared at most. */
 const mostLists = 4
 const mostNamed = 10
-/** Minimum digits of a digest. Fewer would match anything. */
+/** Minimum digits of a digest. Fewer digits would match any transfer. */
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i
@@ -137,7 +137,7 @@ async function scan(
 /** Pages by client and query. */
 const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof readPage>[]>>()
 
-/** Yields an id once per run, so a restarted id comes again. Throws TEMPORAL_UNAVAILABLE. */
+/** Yields the id of a restarted transfer once per run. Throws TEMPORAL_UNAVAILABLE. */
 async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
   const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })
@@ -147,7 +147,7 @@ async function* recentIds(client: TemporalClient, conditions: readonly string[])
   let token: Uint8Array | undefined
   for (let index = 0; index < mostScanned / pageSize; index++) {
     const page = await (pages[index] ??= readPage(client, query, token)).catch((error: unknown) => {
-      // The next caller reads again.
+      // Forgets the pages, so that the next caller reads again.
       lists.delete(query)
       return rethrowAs({})(error)
     })

@@ -14,7 +14,7 @@ import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** `known`: the id has an open run or an outcome. A run without outcome starts again. Throws TEMPORAL_UNAVAILABLE. */
+/** `known`: it runs or has an outcome. A transfer that closed without one starts again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
@@ -26,8 +26,8 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 }
 
 /**
- * Replaces a `rejected` run of another message, since a stranger can start such a run. `input` must be verified. False:
- * there was no such run.
+ * Replaces a `rejected` run whose message is another one, since a stranger can start such a run. `input` must be
+ * verified. False: there was no such run.
  */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
@@ -90,7 +90,7 @@ function startOptions(workflowId: string, input: TransferInput, staticSummary: s
     workflowId,
     taskQueue: chainQueue(TargetChain),
     args: [input],
-    // A continued run begins later and keeps the memo.
+    // After a continue-as-new, the run's own start is later, but the memo stays.
     memo: { [startedAtMemo]: new Date().toISOString() },
     staticSummary: summaryText(staticSummary),
     typedSearchAttributes: attributes({ TransferState: 'admitting', Bridge, SourceChain, TargetChain }),
@@ -110,7 +110,7 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   return decodeFromPayloadsAtIndex(loadedDataConverter, 0, [payload], { type: 'workflow', namespace, workflowId: id })
 }
 
-/** Undefined: unreadable. Such a run is not Portage's and must not block the message. */
+/** Undefined: the run is unreadable, so it is not Portage's and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

@@ -10,10 +10,10 @@ type TrafficMinutes = (typeof trafficMinutes)[number]
 const longestMs = Math.max(...trafficMinutes) * 60_000
 
 const mostKept = 50_000
-/** Callers share a reading for this time, ms. */
+/** Callers share the result of one read for this time, ms. */
 const everyMs = 4_000
 
-/** Callers share a reading. Each ended transfer is read once. Throws TEMPORAL_UNAVAILABLE. */
+/** Callers share results. Reads each ended transfer only once. Throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {
@@ -25,7 +25,7 @@ export function createTrafficReader(client: TemporalClient) {
   const reading = keptRead(readLists, { fromAnswer: (answer) => (answer ? answer.at + everyMs - Date.now() : 0) })
 
   return {
-    /** `asOf`, `endedSince`: ISO 8601. `isOpenCut`: only the newest open ones are listed. */
+    /** `asOf`, `endedSince`: ISO 8601. `isOpenCut`: only the newest open transfers are counted. */
     async read(minutes: TrafficMinutes) {
       const { at, open, isOpenCut } = await reading()
       const window = trafficWindow(minutes, at)
@@ -43,7 +43,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** All transfers that ended from this time on are known, ms since the epoch. */
+  /** Every transfer that ended at this time or later is known, ms since the epoch. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {
@@ -54,7 +54,7 @@ class EndedTransfers {
     return Math.max(now - longestMs, this.#readUntil - lateMs)
   }
 
-  /** @param runs all that ended since `neededSince`, or the newest */
+  /** @param runs all runs that ended since `neededSince`. If there are too many: the newest */
   add(runs: readonly WorkflowExecutionInfo[], now: number): void {
     const from = this.neededSince(now)
     for (const run of runs) {
@@ -92,7 +92,7 @@ function toSample(info: WorkflowExecutionInfo): TransferTraffic {
   }
 }
 
-/** Cuts long names, since only strangers write such names. */
+/** Cuts long names, because Portage's own names are short. */
 function nameOf(text: string | undefined): string {
   return (text ?? '').slice(0, 64)
 }

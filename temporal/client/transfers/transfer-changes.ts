@@ -5,17 +5,17 @@ import { rethrowAs } from '../connection/errors.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
 import { closed, running, transfersWith } from './transfer-queries.ts'
 
-/** How many transfers each list has at most; the newest stay. */
+/** How many transfers each list has at most. Longer lists keep the newest. */
 export const mostListed = 2_000
-/** The visibility store may list a closed run up to this much later, ms. */
+/** The visibility store may list a closed run this much too late, ms. */
 export const lateMs = 30_000
 const timeoutMs = 10_000
 
-/** Open transfers, and those that ended since `since`, ms since the epoch. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** Open transfers, and those that ended since `since`, ms since the epoch. Throws errors of `fromTemporal`. */
 export async function listOpenAndEnded(client: TemporalClient, since: number) {
   const list = (...conditions: readonly string[]) =>
     within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
-  // A transfer that ends between the queries is in both lists. Its end counts.
+  // A transfer that ends between the two queries is in both lists. Callers use the ended entry.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
@@ -27,7 +27,7 @@ export function isPlausibleTransfer(info: WorkflowExecutionInfo): boolean {
   return parts !== undefined && parts.bridge === bridge && targetChain !== undefined && info.taskQueue === chainQueue(targetChain)
 }
 
-/** A reading makes two queries. The first reading reports no changes. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** A `look` makes two queries. The first one reports no changes. Throws errors of `fromTemporal`. */
 export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0

@@ -14,9 +14,9 @@ export interface TransferRow {
   readonly id: string
   /** Absent until the first task. */
   readonly state?: TransferState
-  /** For the native bridge. A reverted completion shows as initiated, since lists have no codes for it. */
+  /** For the native bridge. A reverted completion appears as initiated, because lists have no codes for it. */
   readonly mip61?: Mip61State
-  /** Temporal's status: RUNNING, COMPLETED; without an outcome TERMINATED, FAILED and so on. */
+  /** Temporal's status: RUNNING, COMPLETED or, without an outcome, TERMINATED, FAILED and so on. */
   readonly execution: string
   readonly bridge?: string
   readonly sourceChain?: string
@@ -30,7 +30,7 @@ export interface TransferRow {
   readonly closedAt?: string
 }
 
-/** Each field narrows the selection. `txHash`: of a transaction in a block of the target chain. */
+/** Each field narrows the selection. `txHash`: a transaction in a block of the target chain. */
 export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'bridge' | 'sourceChain' | 'targetChain' | 'txHash'>> {
   /** Any of these states. */
   readonly states?: readonly TransferState[] | undefined
@@ -39,20 +39,20 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
   readonly chain?: string | undefined
   readonly lanes?: readonly LaneId[] | undefined
   readonly ids?: readonly string[] | undefined
-  /** ms since the epoch. If a transfer has an outcome, its last run must also have begun before `startedBefore`. */
+  /** ms since the epoch. For a transfer with an outcome, the start of the last run must be earlier too. */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }
 
 const serverTimeoutMs = 10_000
-/** How many pages without a match one call skips at most. */
+/** How many pages without a match one call reads at most. */
 const emptyPages = 5
 /** ISO 8601. Needed after a continue-as-new, when the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 
 /**
- * Newest first, open before closed. A short page may not be the last: only a page without `next` is. Throws
- * INPUT_INVALID (a cursor of another filter, or an invalid one), TEMPORAL_UNAVAILABLE.
+ * Newest first, open before closed. A page without `next` is the last; a short page may not be the last. Throws
+ * INPUT_INVALID (the cursor is invalid or of another filter), TEMPORAL_UNAVAILABLE.
  */
 export async function listTransferPage(
   client: TemporalClient,
@@ -135,7 +135,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** Needed since the server compares the starts of runs, which may be later. */
+/** Needed because the server compares the starts of runs, which may be later than the start of the transfer. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -152,13 +152,13 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    // Only the memo has the start of a continued transfer, so the server filters only runs with an outcome.
+    // After a continue-as-new only the memo has the first start, so the server filters only runs with an outcome.
     ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
 }
 
-/** The last state of a terminated transfer does not count. */
+/** Ignores the last state of a terminated transfer. */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -172,7 +172,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Ignores the times, since an age gives another time at each page. */
+/** Ignores the times, because an age in the filter becomes another time for each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

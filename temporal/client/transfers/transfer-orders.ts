@@ -14,7 +14,7 @@ const signals = { retry: retrySignal, cancel: cancelSignal, expedite: expediteSi
 export type TransferOrder = keyof typeof signals
 export const transferOrders = ['retry', 'cancel', 'expedite'] as const satisfies readonly TransferOrder[]
 
-/** Signals have no answer, so most results are `asked`. */
+/** Signals have no answer, so for most orders the result is `asked`. */
 type OrderResult = 'woken' | 'started again' | 'asked'
 type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
@@ -26,8 +26,8 @@ function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | 
 }
 
 /**
- * `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its
- * history holds no transfer).
+ * `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (the
+ * transfer's history holds no transfer).
  */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
@@ -54,13 +54,13 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
   const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
   const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
-  // If there are more, order these first and then select again.
+  // `more`: give the order for these transfers, and then select again.
   return { transfers: found.slice(0, most), more: found.length > most }
 }
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** One failure does not stop the others. Throws TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE, when all would fail. */
+/** One failure does not stop the others. Throws TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE, since all would fail. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

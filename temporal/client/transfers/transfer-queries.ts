@@ -25,13 +25,13 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** `undone`: closed without an outcome. Makes eleven queries one by one, since the server allows ten per second. */
+/** `undone`: closed without an outcome. Makes eleven queries one by one, because the server allows ten a second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)
   await within(client, timeoutMs, async () => {
     for (const TransferState of transferStates)
-      // A terminated transfer keeps its last state, so open states count only running transfers.
+      // A terminated transfer keeps its last state, so an open state counts only for running transfers.
       await count(TransferState, transfersWith({ TransferState }, isOutcome(TransferState) ? `ExecutionStatus = 'Completed'` : running))
     await count('undone', transfersWith({}, undone))
   })

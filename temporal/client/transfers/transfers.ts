@@ -13,12 +13,12 @@ import { readableTransfer, storedTransfer } from './start-transfer.ts'
 import { stateOf, type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** `partial`: why the report has only the server's facts. */
+/** `partial`: why the report has only what the server knows. */
 export type TransferReport =
   | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
-/** After this time, ms, the report is partial. */
+/** Without an answer of a worker within this time, ms, the report is partial. */
 const queryTimeoutMs = 5_000
 const serverTimeoutMs = 10_000
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
@@ -58,7 +58,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Oldest first. Includes those of the ledger if the transfer is pending. A silent ledger adds none. Never throws. */
+/** Oldest first. Adds those of the ledger if the transfer is pending and the ledger answers. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
@@ -66,7 +66,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   const entries = ledger ? Object.values(unpaged(ledger).entries) : []
   const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
     if (!owner || workflowOf(owner.intentId) !== id) return []
-    // The ledger appends attempts, so the last attempts are the ones without a known hash.
+    // The ledger appends attempts, so the attempts after the known ones are new.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
     return attempts.slice(known).map(({ kind, maxFee, tip }) => ({ lane, nonce, round, kind, maxFee, tip, fate: 'pending' }))
@@ -74,13 +74,13 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   return [...transactions, ...added]
 }
 
-/** Wakes a transfer for a gate. False: the transfer has ended. */
+/** Wakes a transfer that waits for a gate. False: the transfer has ended. */
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
   const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
   return woken.then(() => true, ifGone(false))
 }
 
-/** Makes one query, and one read of a history per transfer. */
+/** Makes one query, and reads one history per transfer. */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
@@ -93,9 +93,9 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a copy with newer signatures to a transfer that waits or is parked since its signers are outdated. No other
- * transfer gets a copy, which would wake it. `isNewer` compares with the stored message, base64. Throws
- * TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
+ * Gives a copy with newer signatures to a transfer that waits or is parked because its signers are outdated. A copy
+ * would wake any other transfer, so no other transfer gets one. `isNewer` compares with the stored message, base64.
+ * Throws TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
  */
 export async function offerCopy(
   client: TemporalClient,

@@ -13,13 +13,13 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** Ids of running workflows, without the prefix. Runs of the type with another prefix are not Portage's. */
+/** Ids of running workflows, without the prefix. Workflows of this type with another prefix are not Portage's. */
 export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-/** Describes a run, since the visibility store lags. Undefined: closed or gone. Default run: the latest. */
+/** Describes a run, because the visibility store lags. Undefined: closed or gone. Default: the latest run. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -48,7 +48,7 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/** The messages of failed tasks are decrypted. Empty if the run is gone. */
+/** Decrypts the messages of failed tasks. Empty if the run is gone. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
@@ -56,7 +56,7 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
   return history?.events ?? []
 }
 
-/** Returns only the plain part of the message if it cannot be decrypted. */
+/** If the message cannot be decrypted, returns only its plain part. */
 async function failureMessage(
   { options: { namespace, loadedDataConverter } }: TemporalClient,
   workflowId: string,
@@ -67,7 +67,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Restarts a run after its first task, which any code can replay. Keeps input, updates, signals. Safe to repeat. */
+/** Resets a run to its first task, which any code can replay. Keeps input, updates, signals. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
@@ -81,7 +81,7 @@ export async function resetToFirstTask(client: TemporalClient, run: RunId, why: 
   })
 }
 
-/** A worker without polls for this time, ms, is gone. It polls every minute (matching.longPollExpirationInterval). */
+/** A worker is gone after this time without a poll, ms. It polls every minute (matching.longPollExpirationInterval). */
 const pollerGoneMs = 75_000
 /** temporal.api.enums.v1.TaskQueueType, whose package is not installed. */
 const queueKinds = { workflow: 1, activity: 2 } as const
@@ -103,7 +103,7 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   return {
     /** Polled in the last 75 s. The server notices a killed worker only by missing polls. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
-    /** Last poll, ms since the epoch. Absent: none in the last minutes. */
+    /** Last poll, ms since the epoch. Absent: nothing polled in the last minutes. */
     ...(polledAt !== undefined && { polledAt }),
     /** Number of waiting tasks. */
     waiting: Number(stats?.approximateBacklogCount ?? 0),
