@@ -7,10 +7,10 @@ import { traceFields } from './tracing.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Fields of a warning or error. The line gets the code's remedy (domain/catalogue), unless the fields have one. */
+/** Fields of a warning or error. Unless they have a `remedy`, the line gets that of the code (domain/catalogue). */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
-/** Redacts all fields. Errors go in the field `error`. warn and error are for lines that need a person. */
+/** Redacts all fields. Errors belong in the field `error`. Use warn and error only for lines that need a person. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -23,7 +23,7 @@ export interface LoggerOptions {
   /** Default: info. */
   readonly level?: LogLevel
   readonly pretty?: boolean
-  /** Repeated warnings and errors are counted and joined (observability/repeated-lines.ts). Default: no. */
+  /** Joins and counts repeated warnings and errors (observability/repeated-lines.ts). Default: no. */
   readonly joined?: boolean
   /** Default: stderr, so that stdout holds only results. */
   readonly destination?: DestinationStream
@@ -39,7 +39,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       base: null,
       messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // The current trace, if any. A new object each time, because pino changes it.
+      // The current trace, if any. Returns a new object each time, because pino changes it.
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -59,7 +59,7 @@ export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }
 
-/** @param own the fields of every line. A line's own fields override them */
+/** @param own fields of every line, which a line's own fields override */
 function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string, unknown>): Logger {
   const write = (level: 'debug' | 'info' | 'warn' | 'error', message: string, given: Record<string, unknown> = {}): void => {
     if (!target.isLevelEnabled(level)) return
@@ -76,7 +76,7 @@ function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string
   }
 }
 
-/** Fields that every line has. Other fields with these names get a `_` at the end. */
+/** Fields that every line has. Another field with one of these names gets a `_` at the end of its name. */
 const taken: ReadonlySet<string> = new Set(['level', 'time', 'message'])
 
 function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> {
@@ -90,7 +90,7 @@ function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
 const colours: Record<string, string> = { debug: '\u001b[90m', info: '\u001b[36m', warn: '\u001b[33m', error: '\u001b[31m' }
 const reset = '\u001b[0m'
 
-/** Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`, with stack and remedy below. */
+/** Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`. Stack and remedy follow on new lines. */
 function prettyStream(destination: DestinationStream, colour = process.stderr.isTTY === true): DestinationStream {
   return { write: (line) => destination.write(prettyLine(line, colour)) }
 }
@@ -110,7 +110,7 @@ export function prettyLine(line: string, colour: boolean): string {
   return `${[...parts, ...about.map(visible)].join(' ')}${visible(showError(error))}${typeof remedy !== 'string' ? '' : `\n    → ${visible(remedy)}`}\n`
 }
 
-/** Escapes control characters, with which a stranger's text could control the terminal. Line breaks stay. */
+/** Escapes control characters except line breaks, since a stranger's text could otherwise control the terminal. */
 function visible(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -13,7 +13,7 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-/** `reset` is for totals that another object counts, which are added anew at each rendering. */
+/** `reset` is for totals that another object counts: each rendering resets them and adds them anew. */
 interface MetricsByKind<Label extends string> {
   readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
   readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }
@@ -27,7 +27,7 @@ const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]
 
-/** All metrics by their Prometheus names. A process counts its own work. Source of docs/reference/metrics.md. */
+/** All metrics by their Prometheus names. A process counts only its own work. Source of docs/reference/metrics.md. */
 export const metricDefinitions = {
   ...define('counter', ['via', 'bridge'], {
     portage_intake_messages_total: 'Received messages by source (`via`: spy or api) and bridge.',
@@ -213,7 +213,7 @@ type Collect = (metrics: Metrics) => void | Promise<void>
 
 /** All metrics as one typed object. */
 export interface Metrics extends MetricsByName {
-  /** Calls `collect` before each rendering, to copy values. Its requests need a time limit. Returns what removes it. */
+  /** Calls `collect` before each rendering, to copy values. Requests in it need a time limit. Returns its removal. */
   onCollect(collect: Collect): () => void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>
@@ -230,7 +230,7 @@ export function createMetrics(): Metrics {
       return () => collectors.delete(collect)
     },
     async render() {
-      // One failing collector, such as of a closing chain, must not hide the others.
+      // One failing collector, such as that of a closing chain, must not hide the values of the others.
       await Promise.allSettled([...collectors].map(async (collect) => collect(metrics)))
       return registry.metrics()
     },
@@ -244,7 +244,7 @@ function createMetric(registers: Registry, { name, kind, help, labels, buckets: 
   return kind === 'gauge' ? new Gauge(options) : new Histogram({ ...options, buckets: [...own] })
 }
 
-/** Metrics of one kind with the same labels. @param helps meaning by name @param own buckets of histograms */
+/** Metrics of one kind with the same labels. @param helps meaning of each metric @param own buckets of histograms */
 function define<const Kind extends MetricKind, const Label extends string, Name extends string>(
   kind: Kind,
   labels: readonly Label[],

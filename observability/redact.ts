@@ -1,8 +1,8 @@
-/** Removes secrets from all text that leaves the process: keys, passwords, and user info, path and query of URLs. */
+/** Removes secrets from all text that leaves the process: keys, passwords, user info, path and query of URLs. */
 
 const hidden = '[redacted]'
 
-/** At most this many characters of a text are searched and kept, as strangers choose some (paths, node answers). */
+/** Searches and keeps at most this many characters of a text, because strangers choose some texts (paths, answers). */
 const longestText = 32_768
 
 /** A URL up to the next white space, quote, backslash or angle bracket. */
@@ -10,16 +10,16 @@ const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
 /** Characters that end a sentence rather than a URL. */
 const punctuation = new Set(').,;:]}')
 
-/** `name = value` in free text, where the name is that of a secret. */
+/** `name = value` in free text, if the name is that of a secret. */
 const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:bearer\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
 
-/** Names whose value is always a secret. Names of files and variables only say where a secret is. */
+/** Names whose value is always a secret. Names of files and variables only say where to find a secret. */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/** Names whose value is a secret if it looks like a private key. Hashes look the same, so the name decides. */
+/** Names whose value is a secret if it looks like a private key. Hashes have the same form, so the name decides. */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
@@ -33,7 +33,7 @@ export function redactUrl(url: string): string {
   }
 }
 
-/** Reduces URLs to their origin, removes secrets, in linear time. Cuts text after 32,768 characters. */
+/** Reduces URLs to their origin and removes secrets, in linear time. Cuts the text after 32,768 characters. */
 export function redactText(text: string): string {
   if (text.length > longestText) return `${redactText(text.slice(0, longestText))}… [${text.length - longestText} characters cut]`
   return text
@@ -63,7 +63,7 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value
-  // Deeper structures belong to libraries (requests, sockets). Portage's own fields need at most four levels.
+  // Deeper structures come from libraries (requests, sockets). Portage's own fields need at most four levels.
   if (depth >= 4) return '[deep]'
   if (value instanceof Error) return describeError(value, depth)
   if (value instanceof Date) return value.toISOString()

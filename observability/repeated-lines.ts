@@ -5,19 +5,19 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/** Fields that, with the message, identify a kind of line. Nonces, heights and node texts differ each time. */
+/** Fields that identify a kind of line, together with the message. Nonces, heights and node texts vary too much. */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The first of a line's transfers, since a line about other transfers is no repetition.
+  // The first of a line's transfers: a line about other transfers is not a repetition.
   ...['lowest'],
 ] as const
 
-/** Beyond this number, new kinds of lines are not joined. */
+/** Number of kinds of lines that are joined. Lines of further kinds are written unchanged. */
 const mostKinds = 1_000
-/** Time between two lines of a kind, ms: at first, and at most. */
+/** Time between two lines of a kind, ms: the first interval, and the longest. */
 const [firstMs, longestMs] = [60_000, 600_000] as const
 
 interface Kind {

@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Outages of Portage or its dependencies, which operators should see: codes of this form, and `otherOutages`. */
+/** Outages of Portage or its dependencies, which operators should see: codes that match, and `otherOutages`. */
 const outageForm = /^TEMPORAL_|_(?:UNREACHABLE|UNAVAILABLE)$/
 const otherOutages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'NATIVE_TABLE_MISMATCH',
@@ -18,10 +18,10 @@ const otherOutages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'SPENDING_UNRECORDED',
   'SETUP_INCOMPLETE',
 ])
-/** Unexpected errors, which are logged with a stack, because only that shows their origin. */
+/** Unexpected errors. They are logged with a stack, because only the stack shows where they come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/** warn: outages and unexpected errors (with a stack). debug: refusals. @param thrown the original error */
+/** warn: outages and unexpected errors (these with a stack). debug: refusals. @param thrown the original error */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   const isOutage = outageForm.test(code) || otherOutages.has(code)

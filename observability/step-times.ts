@@ -1,7 +1,7 @@
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import type { Metrics } from './metrics.ts'
 
-/** The timed steps. admitted: may be broadcast. broadcast: a node has the transaction. included: seen in a block. */
+/** The timed steps. admitted: ready for broadcast. broadcast: a node has the transaction. included: seen in a block. */
 export const timedSteps = ['started', 'admitted', 'nonce', 'broadcast', 'included', 'final'] as const
 export type TimedStep = (typeof timedSteps)[number]
 
@@ -10,8 +10,8 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 export type StepTimes = ReturnType<typeof createStepTimes>
 
 /**
- * Longest recorded time, s. Longer times are dropped, because clocks differ and anyone with access to Temporal can set
- * input times.
+ * Longest recorded time, s. Drops longer times, because clocks differ and anyone with access to Temporal can set input
+ * times.
  */
 const longestSeconds = 30 * 86_400
 

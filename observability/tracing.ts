@@ -1,8 +1,8 @@
-/** Attributes of a span: from the config and the request, never from strangers. */
+/** Attributes of a span. They come from the config and the request, never from strangers. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Tracing {
-  /** @param isRoot whether the span may begin a trace. Otherwise it is recorded only inside a trace */
+  /** @param isRoot whether the span may begin a trace. If false, it is recorded only inside a trace */
   inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>, isRoot: boolean): Promise<Result>
   /** `trace_id` and `span_id` of the current span; empty outside a trace. */
   fields(): Readonly<Record<string, string>>

@@ -21,7 +21,7 @@ export function workflowBundle(logger: Logger, traced = false): Promise<Workflow
   return bundle
 }
 
-/** The bundle with code that puts the texts of failures where the codec encrypts them. */
+/** The bundle with code that puts the texts of failures into a payload, which the codec encrypts. */
 export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
   const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
   if (before === undefined || after === undefined || more.length > 0)
@@ -44,14 +44,14 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     })
     return made.code
   }
-  // A released package has this file and no sources.
+  // A released package contains this file but no sources.
   const released = crash.length === 0 ? await readKeptCode(join(root, 'dist', traced ? 'workflows-traced.js' : 'workflows.js')) : undefined
   if (released !== undefined) return { code: released }
   const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** In node_modules, since users who may write there can change the code anyway. Throws if that folder is missing. */
+/** The cache is in node_modules: users who may write there can change the code anyway. Throws without that folder. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -71,7 +71,9 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs between a task's workflow code and the task's report, so a crash there is in the middle of a task. */
+/**
+ * A sink runs between a task's workflow code and the task's report, so a crash in a sink is in the middle of a task.
+ */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }
@@ -80,12 +82,12 @@ export const crashSinks: InjectedSinks<CrashSinks> = {
 const mostFiles = 8
 
 interface BundleCache {
-  /** Files of this directory are executed, so only users who may change the code may write here. */
+  /** Portage executes files of this directory, so only users who may change the code may write here. */
   readonly directory: string
   readonly key: string
 }
 
-/** The cached code, or the code that `make` returns. A corrupted file counts as missing. Throws what `make` throws. */
+/** The cached code, or the code that `make` returns. Ignores a corrupted file. Throws what `make` throws. */
 export async function cachedCode({ directory, key }: BundleCache, make: () => Promise<string>): Promise<string> {
   const file = join(directory, `${key}.js`)
   const found = await readKeptCode(file)
@@ -116,7 +118,7 @@ export async function keyOf(files: readonly string[], facts: readonly string[]):
 
 async function store(directory: string, file: string, code: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  // Processes that start together write the same bytes, so the last rename may win.
+  // Processes that start together write the same bytes, so it does not matter which rename is the last.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, keptCode(code))
   await rename(draft, file)

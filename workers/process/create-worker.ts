@@ -15,12 +15,12 @@ export const defaultTuning = {
   workflowTasks: 40,
   workflowPollers: 8,
   lanePollers: 4,
-  /** Updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
+  /** Number of updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
-  /** How long a workflow task waits for the process that has the workflow in memory, ms. */
+  /** How long a workflow task waits for the process that has the workflow in its cache, ms. */
   stickyMs: 10_000,
   graceMs: 5_000,
-  /** Time after which unfinished activities are left to another process, ms. */
+  /** Time after which the process leaves unfinished activities to another process, ms. */
   forceMs: 20_000,
 }
 
@@ -33,7 +33,7 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
   return {
     ...defaultTuning,
     maxCachedWorkflows,
-    // Without a cache, a second task would evict a workflow during its local activity, which costs 10 s.
+    // One task at a time: without a cache, a second one would evict a workflow with a local activity and cost 10 s.
     ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
     updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
     stickyMs: worker.stickySeconds * 1_000,
@@ -49,7 +49,7 @@ export interface Hosting {
   readonly deployment?: Deployment | undefined
 }
 
-/** The only place that creates a Worker. @param versioning of the Worker's workflows, if Workers have versions */
+/** Only this function creates a Worker. @param versioning of the Worker's workflows, if the deployment has versions */
 export async function createWorker(
   { temporal, tuning, tracing, deployment }: Hosting,
   versioning: 'PINNED' | 'AUTO_UPGRADE',
@@ -67,7 +67,7 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Only with keys, since without keys every payload that claims to be encrypted would fail a task.
+    // Only with keys: without them, the codec would fail a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
   // Set here, because the SDK's option names a file to load, which a compiled process does not have.

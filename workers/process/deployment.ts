@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
 import { type Service, startPolling } from '../../runtime/wait.ts'
 
-/** Polling interval, ms. A server answers only about ten such requests a second per namespace. */
+/** Polling interval, ms. A server answers only about ten such requests a second in one namespace. */
 const pollEveryMs = 10_000
 
 export interface Deployment extends DeploymentVersion {
@@ -33,7 +33,7 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /** Called once, when the version becomes drained. A version that is drained at the start may be promoted again. */
+  /** Called once, when the version becomes drained. A version that was drained at the start may be promoted again. */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -57,7 +57,7 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // By the first check the version may have been promoted, taken back and drained.
+  // The status at the start, because by the first check the version may have been promoted and drained again.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const status = await versionStatus(client, { deploymentName, buildId })

@@ -4,11 +4,11 @@ import type { Logger } from '../../observability/logger.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { WorkerTuning } from './create-worker.ts'
 
-/** A queue counts as unpolled after this long without a new poll, ms. The SDK begins a new poll every 70 s. */
+/** A queue is unpolled if no poll has begun for this time, ms. The SDK begins a new poll every 70 s. */
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** Time to end that a process has in addition to its Workers' time (`worker.shutdownForceSeconds`), ms. */
+/** Time to end that the process has beyond that of its Workers (`worker.shutdownForceSeconds`), ms. */
 const marginMs = 30_000
 
 export interface UnpolledQueue {
@@ -17,13 +17,13 @@ export interface UnpolledQueue {
   readonly forMs: number
 }
 
-/** Finds unpolled queues by the SDK core's metrics, since a Worker may stop polling without an error. `clock`: ms. */
+/** Finds unpolled queues in the SDK core's metrics, since a Worker may stop polling without an error. `clock`: ms. */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // The process was suspended or starved, so unchanged counts prove nothing.
+    // This process was suspended or starved, so counts that have not changed prove nothing.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))
@@ -58,7 +58,7 @@ function rowsOf(metrics: string, name: string, label: RegExp) {
   })
 }
 
-/** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends even if Workers hang. */
+/** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends even if its Workers hang. */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],
   logger: Logger,

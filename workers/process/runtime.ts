@@ -29,7 +29,7 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** Starts one role or all, or nothing if stopped while it waits. Throws RelayerError: config, key, ADMIN_LISTEN. */
+/** Starts one role or all; nothing if it is stopped while it waits. Throws RelayerError: config, key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   const metrics = createMetrics()
@@ -56,16 +56,16 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. `stopped` reports errors while stopping.
+    // A process without Workers has no version. Ignores errors of `stop`, because `stopped` reports them.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
       )
     return running
   } catch (error) {
-    // Running parts would keep the process alive.
+    // Stops the parts that run already, which would keep the process alive.
     await stopWork(work)
-    // Fails if some Workers never ran. The connection then ends with the process.
+    // Closing fails if some Workers never ran. The end of the process closes the connection in this case.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error
@@ -133,7 +133,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Sends traces over OTLP if an endpoint is named. Otherwise, or with OTEL_SDK_DISABLED, undefined and no library. */
+/** Sends traces over OTLP if an endpoint is named. Otherwise, or with OTEL_SDK_DISABLED, loads no library. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },

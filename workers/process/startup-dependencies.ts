@@ -26,7 +26,7 @@ export interface StartupDependencies {
 
 const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
-/** Connects Temporal and at least one chain. Undefined: stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
+/** Connects to Temporal and at least one chain. Undefined: stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,
@@ -80,7 +80,7 @@ function keepConnecting(chain: Chain, options: RetryOptions): void {
 
 const firstMs = 250
 const longestMs = 5_000
-/** Pause after a refusal, ms. Many tries do not help and may lock the client out. */
+/** Pause after a server refused the connection, ms. More tries do not help and may lock the client out. */
 const refusedMs = 30_000
 const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
 const logAgainMs = 5 * 60_000
@@ -93,7 +93,7 @@ export interface RetryOptions {
   readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }
 
-/** Tries until `attempt` succeeds, since a fleet's parts start in any order. Throws Stopped, and permanent errors. */
+/** Repeats `attempt` until it succeeds, since a fleet's parts start in any order. Throws Stopped, permanent errors. */
 export async function retryUntilAvailable<Value>(
   dependency: string,
   attempt: () => Promise<Value>,

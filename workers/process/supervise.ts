@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface ProcessWork {
-  /** Stopped last, because steps that end may still ask ledgers. */
+  /** Workers of ledgers stop last, because steps that are ending may still ask ledgers. */
   readonly ledgers: Worker[]
   readonly workers: Worker[]
   readonly agents: LaneAgent[]
@@ -15,7 +15,7 @@ export interface ProcessWork {
 }
 
 export interface Running {
-  /** Resolves when everything has stopped. Rejects if a part failed. */
+  /** Resolves when all parts have stopped. Rejects if a part failed. */
   readonly stopped: Promise<void>
   stop(): Promise<void>
 }
@@ -25,7 +25,7 @@ export async function stopWork({ services, agents }: Pick<ProcessWork, 'services
   for (const agent of agents) agent.stop()
 }
 
-/** Runs the Workers until one fails or the process is stopped. Then ends its parts one after another. */
+/** Runs the Workers until one fails or the process is stopped. Then stops the parts one after another. */
 export function supervise(
   { ledgers, workers, agents, services, failure }: ProcessWork,
   { onStop, close, logger }: { readonly onStop: () => void; readonly close: () => Promise<void>; readonly logger: Logger },
@@ -57,7 +57,7 @@ export function supervise(
   const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]
   const end = async () => {
     const results = await Promise.allSettled([stopAsked, ...workerRuns])
-    // Services may still ask a ledger.
+    // Stops services before ledgers, because services may still ask a ledger.
     await stopServices()
     shutDown(ledgers)
     results.push(...(await Promise.allSettled(ledgerRuns)))
@@ -71,7 +71,7 @@ export function supervise(
     stopped,
     stop: async () => {
       stopWorkers()
-      // Calls that wait for a nonce go to another process now. Calls with a nonce are driven while there is time.
+      // Calls that wait for a nonce go to another process now. Calls with a nonce continue here until the time limit.
       for (const agent of agents) agent.quiesce()
       await stopServices()
       await stopped

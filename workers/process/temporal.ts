@@ -20,7 +20,7 @@ export interface Temporal {
   readonly namespace: string
   readonly codec: EncryptionCodec
   readonly credentials: TemporalCredentials
-  /** Connects anew. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
+  /** Makes a new connection. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
@@ -39,7 +39,7 @@ export async function connectTemporal(
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
-  // The caller no longer waits.
+  // The caller has stopped and does not use the connection.
   if (stopping?.aborted) await connection.close()
   const { namespace, streamNames } = target
   return {
@@ -71,7 +71,7 @@ export async function connectTemporal(
 
 async function open(target: TemporalAccess, credentials: TemporalCredentials): Promise<NativeConnection> {
   const { address, namespace } = target
-  // On loopback compression costs more than it saves.
+  // On loopback, compression costs more than it saves.
   const local = /^(127\.|localhost|\[::1\])/.test(address)
   try {
     return await NativeConnection.connect({
@@ -84,7 +84,7 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
   }
 }
 
-/** A proxy of the current connection, because a client is made only once. */
+/** A proxy of the current connection, because the client is created once and connections are replaced. */
 function following(current: () => NativeConnection): NativeConnection {
   // The target is an empty object, because a proxy may not change read-only values of its target.
   return new Proxy(Object.create(NativeConnection.prototype) as NativeConnection, {
@@ -98,7 +98,7 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** The latest connection's logger. The SDK stays with its first logger, even for a runtime that it creates anew. */
+/** The latest connection's logger. The SDK keeps its first logger, even for a runtime that it creates later. */
 let sdkLogger: Logger
 /** Sends the SDK's log lines to this logger and turns on its metrics. Called before any connection or replay. */
 export async function installRuntime(logger: Logger): Promise<void> {
@@ -123,13 +123,13 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Queues of lanes have only activities, the queue `ledger` only workflows. The SDK warns of each. */
+/** Queues of lanes have only activities, and the queue `ledger` has only workflows. The SDK warns of both. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
-/** `target` of the SDK's lines about retries while Temporal is away. temporal/client/settings logs the outage once. */
+/** `target` of the SDK's lines about retries while Temporal is away. temporal/client/settings logs an outage once. */
 const retries = 'temporalio_client::retry'
 
-/** Fields that the SDK adds to each line of a workflow. A transfer's id is its workflow's id. */
+/** Fields that the SDK adds to each line of a workflow. A transfer's id is also the id of its workflow. */
 const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
 
 type SdkLine =
@@ -137,9 +137,9 @@ type SdkLine =
   | { readonly level: 'info'; readonly fields: Record<string, unknown> }
   | { readonly level: 'warn' | 'error'; readonly fields: WarningFields }
 
-/** Logs failed activities of Portage at the level of their error code, whereas the SDK warns of each. */
+/** Logs failed activities of Portage at the level of their error code. The SDK would log each as a warning. */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
-  // The token is long and useless.
+  // The task token is long and useless in a log.
   const { taskToken: _, ...given } = meta as Record<string, unknown>
   const { error, ...fields } = given
   if (given['sdkComponent'] === 'workflow' && typeof given['transfer'] === 'string') return transferLine(level, given)
@@ -150,7 +150,7 @@ export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 
   }
   const shown = levels[level]
   if (shown === 'debug') return { level: shown, fields: given }
-  // An error that reached the SDK has no known code.
+  // An error that gets to here has no known code.
   return { level: shown, fields: { code: error === undefined ? 'TEMPORAL_SDK' : 'INTERNAL', ...given } }
 }
 
@@ -162,7 +162,7 @@ function transferLine(level: LogEntry['level'], given: Record<string, unknown>):
   return { level: 'warn', fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as Code, run_id: runId } }
 }
 
-/** Drops the SDK's lines below INFO: some twenty per transfer, which the runtime would stamp, keep and sort. */
+/** Drops the SDK's lines below INFO, about twenty per transfer, which the runtime would otherwise store and sort. */
 export function dropDetails(collector: Pick<SdkLogger, 'trace' | 'debug'>): void {
   collector.trace = collector.debug = () => {}
 }

@@ -52,7 +52,7 @@ export async function openAdmin(
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
     waitsFor(dependency: string, { code }: RelayerError): void {
-      // Requests need no token here, so they get only the error's code and meaning. Details are in the log.
+      // Requests need no token here, so the answer has only the error's code and meaning. The log has the details.
       const { message } = new RelayerError(code)
       const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
       checks = async () => names.map((name) => missing(name, message))
@@ -78,7 +78,7 @@ export async function openAdmin(
   }
 }
 
-/** A lane grants no nonce before its ledger has answered. Without the role `ledger` its transfers wait. */
+/** A lane grants no nonce before its ledger has answered. If no process has the role `ledger`, its transfers wait. */
 function laneCheck({ lane, view }: LaneAgent): Check {
   const ok = view !== undefined
   return { name: `lane ${lane}`, ok, vital: false, problem: ok ? undefined : 'its ledger has not answered yet' }

@@ -17,10 +17,10 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** If these workflows do not replay, they fail and start again from the chains' state. Other types are reset. */
+/** These workflows fail if they do not replay, and start again from the chains' state. Other types are reset. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Concurrent steps besides local broadcasts. These have slots of their own, so their bursts delay no withdrawal. */
+/** Concurrent steps without local broadcasts. Those have slots of their own, so that they delay no withdrawal. */
 const keylessSlots = 50
 
 export async function createChainWorker(
@@ -58,7 +58,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes, scheduleAudits(name, context)] }
 }
 
-/** The Worker of a chain's queue. It has separate slots, so that admissions never delay the queue `ledger`. */
+/** The Worker of a chain's queue. Its slots are separate, so that admissions never delay the queue `ledger`. */
 export async function createTransferWorker(
   name: ChainName,
   { logger, activities, localSlots, ...hosting }: Hosting & { logger: Logger; activities: object; localSlots: number },
@@ -73,7 +73,7 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // As many as a lane has, since local steps come by the queue if the server does not start them eagerly.
+    // As many as a lane has, because local steps use this queue when the server does not start them eagerly.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
@@ -100,7 +100,7 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
   })
 }
 
-/** Serves the queue `ledger` with a separate Worker, so that no backlog of transfers delays a grant. */
+/** Serves the queue `ledger` by a separate Worker, so that waiting transfers do not delay a grant. */
 export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: ledgerQueue,
@@ -111,10 +111,10 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** Interval at which the schedule is set or checked, ms. A wiped Temporal has none. */
+/** Interval between settings or checks of the schedule, ms. After a wipe, Temporal has no schedule. */
 const againMs = 15_000
 
-/** Keeps the schedule of a chain's audits as configured. An operator's pause stays. */
+/** Keeps the schedule of a chain's audits as configured. A schedule that an operator paused stays paused. */
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
   // Counters begin at 0, because an alert on growth does not see a first value of 1.

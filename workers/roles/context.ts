@@ -32,7 +32,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** One per bridge and process, because the limits of a lookup apply to each server as a whole. */
+  /** One lookup per bridge and process, because its limits apply to each server as a whole. */
   readonly vaaLookup: (bridge: string) => VaaLookup
 }
 
@@ -66,7 +66,7 @@ const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute 
 /** Longest reason of a change of the settings, characters (domain/settings/request.ts). */
 const longestReason = 500
 
-/** Halts routes in the name of `portage`. Transfers that find one contradiction together share an order. */
+/** Halts routes in the name of `portage`. Transfers that find the same contradiction at one time share an order. */
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
   const { portage_bridge_mismatch_total: mismatches } = metrics
   const routeOf = ({ bridge, sourceChain, targetChain }: Pick<Mismatch, 'bridge' | 'sourceChain' | 'targetChain'>) =>
@@ -96,7 +96,7 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
   }
 }
 
-/** Counts the worth of a transfer's fee, at the prices of the config, once a lane has delivered it for good. */
+/** Counts the value of a transfer's fee, at the config's prices, when Portage's delivery of the transfer is final. */
 export function withEarnings(
   times: StepTimes,
   bridges: Pick<Bridges, 'get'>,
@@ -111,7 +111,7 @@ export function withEarnings(
         const wei = bridges.get(bridge)?.endpoints.get(chain)?.delivery(transfer).earned ?? 0n
         if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
       } catch {
-        // A delivery must not fail because of a metric.
+        // An error of a metric must not fail a delivery.
       }
     },
   }

@@ -36,7 +36,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // It is no valid VAA, so the submitter has refused it too.
+      // This is no valid VAA, and the submitter has refused it too.
     }
   }
   const listener: SpyListener = {
@@ -94,7 +94,7 @@ function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   })
 }
 
-/** The options of the agent of a source read from blocks. Throws Error for a source of another network. */
+/** Options for the agent of a source that is read from blocks. Throws Error if the source is of another network. */
 function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)
@@ -109,10 +109,10 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
   return `${emitterChain}/${emitter}`
 }
 
-/** Audits a stream as the intake does. Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
+/** Audits a stream in the same way as the intake. Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
-  // Connects only the chains of the route, so that an outage of another chain does not matter.
+  // Connects only the chains of the route, so that an outage of another chain does no harm.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
     const now = await readSettings(client)
@@ -123,7 +123,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** `auditNow` with the chains of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
+/** Like `auditNow`, on a running process's connections. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
@@ -137,7 +137,7 @@ function auditSigned(context: ProcessContext, source: SignedSource, limits: Audi
   const streamClient = new StreamClient({ client, config: source.config, logger })
   return auditWithin(streamClient, source.config.stream, limits, async () => {
     if (!options || !(await streamClient.state())) throw unknown(source.config.stream)
-    // Audits once: new gaps are fetched immediately, and the server is asked whether transfers run.
+    // Audits once. Fetches new gaps immediately, and asks the server whether transfers run.
     const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
     const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)

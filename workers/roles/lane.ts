@@ -22,12 +22,12 @@ import { createWorker, type Hosting, pollers } from '../process/create-worker.ts
 import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
-/** Steps in memory per nonce of the window: one in flight and one that waits. Other steps wait in the task queue. */
+/** Steps in memory per nonce of the window: one in flight, and one that waits. More steps wait in the task queue. */
 const slotsPerNonce = 2
-/** Further steps, in full batches, if transfers share calls. A step takes some kilobytes. */
+/** Further steps in memory if transfers share calls, as a number of full batches. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** Minimum number of blocks before an orphan is filled. One slow block must not fill nonces of live processes. */
+/** An orphan is filled after this many blocks or more, so that a slow block fills no nonces of live processes. */
 const leastFillBlocks = 3
 
 /** The lanes of a chain with the configs of their ledgers. Throws INPUT_INVALID for an unknown chain. */
@@ -48,7 +48,7 @@ interface SigningLane {
   readonly signer: SignerConfig
 }
 
-/** Throws CONFIG_INVALID if one key appears twice on a network. @param addresses only these lanes. Absent: all */
+/** Throws CONFIG_INVALID if one key appears twice on a network. @param addresses the wanted lanes. Absent: all */
 export function signingLanes({ config, network }: ProcessContext, addresses: readonly string[] | undefined): SigningLane[] {
   const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
   const seen = new Set<LaneId>()
@@ -74,7 +74,7 @@ interface LaneWork {
   readonly local?: LocalLane
 }
 
-/** The Worker of one key, and its agent. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
+/** The Worker and the agent of one key. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
 export async function createLaneWorker(
   { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,

@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** The served chains, and the sources of native routes to them, whose tables are read. */
+  /** The served chains, and the source chains of native routes to them, whose tables are read. */
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
@@ -23,7 +23,7 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called for each unreachable chain if another is connected. Absent: all must be. `closing` is aborted on close. */
+  /** Called for each unreachable chain if another is connected. Absent: all must connect. `close` aborts `closing`. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
 }
@@ -58,7 +58,7 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
   }
 }
 
-/** Native deliveries are proved by their sources' tables. Throws CONFIG_INVALID if a source is not connected. */
+/** Throws CONFIG_INVALID if a native route's source is not connected: its table proves the deliveries. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return

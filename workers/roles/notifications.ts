@@ -26,7 +26,7 @@ interface NotificationOptions {
 
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
 
-/** Serves the steps of the notifiers and keeps the notifiers running. Ends its steps when it is stopped. */
+/** Serves the notifiers' steps and keeps the notifiers running. Ends these steps when it is stopped. */
 export async function createNotificationWork(
   { config, client, logger, metrics }: Parts,
   hosting: Hosting,
@@ -51,7 +51,7 @@ export async function createNotificationWork(
   return { worker, services: [{ stop }] }
 }
 
-/** Reports an unusable secret at the start instead of at the first event. */
+/** Reports unusable secrets when the process starts, instead of at the first event. */
 function checkSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['logger']): void {
   for (const { name, secrets } of receivers.values()) {
     for (const [index, secret] of secrets.entries()) {
@@ -89,7 +89,7 @@ function keepNotifiers(
         const state = await readNotifier(client, receiver)
         if (state) {
           showState(metrics, receiver, state)
-          // One more query of the visibility store, only for a stalled receiver.
+          // Makes one more query of the visibility store, but only for a stalled receiver.
           const closed = silentSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
           metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
         }

@@ -12,7 +12,7 @@ export type Role = (typeof roles)[number]
 
 /** Answers in place of the REST API while the process waits for its dependencies. */
 export interface StartupServer {
-  /** Shows the missing dependency. Listens from the first call on. Throws API_LISTEN. */
+  /** Shows the missing dependency. The first call opens the port. Throws API_LISTEN. */
   say(what: string, error: RelayerError): Promise<void>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface StartupServer {
 /** The REST API of the roles `all` and `api`. The caller passes it in: workers do not import `api`. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
-  /** @param context.feedsStreams true if this process runs the intake, which sets the metrics of the streams */
+  /** @param context.feedsStreams true if this process runs the intake, and therefore sets the metrics of the streams */
   start(
     context: ProcessContext & {
       readonly feedsStreams: boolean

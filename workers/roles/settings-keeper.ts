@@ -23,7 +23,7 @@ interface SettingsKeeperOptions {
   readonly namespace: string
   readonly watch: SettingsWatch
   readonly logger: Logger
-  /** Also repair the settings of a Temporal that was restored from a backup. True for the role `ledger`. */
+  /** Also repair settings that a restore of Temporal made older than the checkpoint. True for the role `ledger`. */
   readonly merges: boolean
 }
 
@@ -32,8 +32,9 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin anew, remove its file first. If the
- * checkpoint is newer than the settings, the role `ledger` repeats only its halts, denials and revocations.
+ * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin without settings, remove its file
+ * first. If the checkpoint is newer than the settings, the role `ledger` repeats only its halts, denials and
+ * revocations.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, merges } = options
@@ -79,11 +80,11 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
 
   if (kept && watch.current().version === 0) {
-    // Restored before any work, since no process may act as if nothing were halted.
+    // Restores before any work, because without the settings a process would act as if nothing were halted.
     if ((await restore(options, kept)) || watch.isRead()) watch.learn(kept.settings)
   }
   const end = watch.subscribe((settings) => {
-    // After a wipe, the known settings stay in force here until Temporal has them again.
+    // After a wipe, this process continues with the known settings until Temporal has them again.
     if (settings.version === 0 && kept && kept.settings.version > 0) queueMicrotask(() => kept && watch.learn(kept.settings))
     enqueue(settings)
   })

@@ -16,14 +16,14 @@ interface PolicyParts {
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
-  /** Holds the spending beyond the process's end. Absent: the spending is lost at the end. */
+  /** Keeps the spending across restarts. Absent: the spending is lost when the process ends. */
   readonly spendingFolder?: string
 }
 
 /**
- * A lane's key signs deliveries that their bridge proves, listed operators' calls, coins to the treasury (and to other
- * lanes, where top-ups are on), and listed tokens to the treasury. Throws CONFIG_INVALID for a delivery among the
- * operators' calls.
+ * A lane's key signs deliveries that their bridge proves, calls that the config lists for operators, coins to the
+ * treasury, coins to other lanes if top-ups are on, and listed tokens to the treasury. Throws CONFIG_INVALID if a
+ * listed call is a delivery.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury } = chain
@@ -55,7 +55,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
   }
 }
 
-/** Every bridge that has such a call must prove it. Throws CALL_UNJUSTIFIED, read errors. */
+/** Every bridge whose deliveries have this form must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
   const provers = bridges.filter(({ calls }) => calls[to]?.includes(selector))
@@ -72,7 +72,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** Opens a lane's key. If its service is offline, each signature tries anew. Throws SIGNER_UNAVAILABLE (permanent). */
+/** Opens a lane's key. If its service is offline, each signature tries again. Throws SIGNER_UNAVAILABLE (permanent). */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

@@ -29,7 +29,7 @@ const closeMs = 3_000
 const rootAttribute = 'portage.root'
 
 interface TracingOptions {
-  /** Base URL of the collector. Absent: the environment names it. */
+  /** Base URL of the collector. Absent: it is in an environment variable. */
   readonly endpoint: string | undefined
   readonly ratio: number
   readonly role: Role
@@ -44,7 +44,7 @@ export interface ProcessTracing extends Tracing {
   close(): Promise<void>
 }
 
-/** Records and sends spans of traces that begin at the intake. No other call begins a trace. */
+/** Records and sends spans of traces that begin at the intake. Other calls begin no trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
   const exporter = new OTLPTraceExporter(
     endpoint === undefined ? {} : { url: new URL('v1/traces', `${endpoint.replace(/\/*$/, '')}/`).href },
@@ -110,7 +110,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Removes secrets from spans, since error texts contain URLs. Spans that cannot be sent are lost. */
+/** Removes secrets from spans, because error texts contain URLs. Loses spans that cannot be sent. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {

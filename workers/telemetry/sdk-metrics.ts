@@ -7,15 +7,15 @@ import type { MetricsExporterConfig } from '@temporalio/worker'
 
 /** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
-/** Maximum size of an answer, bytes. A process with many lanes has a few hundred kilobytes. */
+/** Maximum size of an answer, bytes. The answer of a process with many lanes has a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
-/** Maximum number of tries, because another process may take a chosen port before it is used. */
+/** Maximum number of tries. Another process may take a chosen port before the SDK opens it. */
 const mostTries = 5
 
 let address: string | undefined
 
-/** Serves the core's metrics at a secret loopback address, which no web page guesses, as the server checks no host. */
+/** Serves the core's metrics at a random loopback address. The server checks no host, so no web page may guess it. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)
@@ -28,7 +28,7 @@ async function exporter(): Promise<MetricsExporterConfig> {
 }
 
 /**
- * Calls `install` with metrics, or without metrics if no port works, since the process must start. Throws what
+ * Calls `install` with metrics. If no port works, calls it without metrics, because the process must start. Throws what
  * `install` throws without metrics.
  */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
@@ -42,7 +42,9 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
   return install(undefined)
 }
 
-/** Portage's types. The core's labels also have unknown types, since anyone can start workflows of any type. */
+/**
+ * Portage's types. Labels of the core's metrics also have other types, since anyone can start workflows of any type.
+ */
 export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   workflow_type: new Set([...ledgerWorkflows, 'audit', 'idempotencyKey', 'reversal', 'transfer']),
   activity_type: new Set([
