@@ -47,7 +47,7 @@ export interface PlannedDelivery {
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, cost is not checked. */
   readonly earned?: bigint | undefined
-  /** True: a second call reverts, so a simulation may replace `delivered`. False: a second call may have no effect. */
+  /** True: a second call reverts, so a successful simulation replaces `delivered`. False: it may have no effect. */
   readonly revertsOnceDelivered: boolean
 }
 

@@ -147,7 +147,7 @@ export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
 }
 
-/** The name of a source, with its name in Wormhole's SDK for a chain outside the config. */
+/** The name of a source. For a chain outside the config, with the chain's name in Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)

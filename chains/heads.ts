@@ -3,7 +3,7 @@ import { remember } from '../runtime/remember.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** Waits for a head, which may be the current one, for which `done` is true. False after `mostMs`. */
+/** Waits for a head for which `done` is true. The current head counts too. False after `mostMs`. */
 export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
@@ -70,7 +70,7 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
-/** Blocks behind the majority (`reached`), or far above it; 0 if slightly above. Undefined: a head is unknown. */
+/** Distance from the majority's head (`reached`), blocks; 0 if slightly above it. Undefined: a head is unknown. */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

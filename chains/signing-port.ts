@@ -29,7 +29,7 @@ export interface SigningLimits {
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /** Cost of all nonces, each by its dearest attempt. Paid coins are counted separately, with the same limits. */
+  /** Cost of all nonces. Each counts with its dearest attempt. Paid coins are counted separately, with equal limits. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
   /** Coins of one payment. */
@@ -73,7 +73,7 @@ export interface Spending {
   readonly limit: bigint
 }
 
-/** Spending of one lane's key. Empty: no limit. */
+/** Spending of one lane's key. Empty `spending`: no limit. */
 export interface LaneSpending {
   readonly lane: string
   readonly spending: readonly Spending[]

@@ -162,7 +162,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/** Warns if no worker answers, so lanes can still be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
+/** Only warns if no worker answers, so lanes can be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

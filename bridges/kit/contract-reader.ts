@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 export interface ContractReader {
   readonly name: string
-  /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED, and at `agreed` NODES_DISAGREE. */
+  /** The result of eth_call, 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED, and at `agreed` NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
 }
 

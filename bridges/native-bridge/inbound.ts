@@ -21,7 +21,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Runs once per block while amounts are reserved. Reads one block late: counting an amount twice is safe. */
+  /** Runs once per block while amounts are reserved. Reads one block behind: counting an amount twice is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)

@@ -109,7 +109,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** Highest nonce; 0: none. Steps up from `known`, doubling, then bisects; or bisects below. The table has no holes. */
+/** Highest nonce; 0: none. Searches up from `known` in doubling steps, or down, and bisects: the table has no holes. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -32,7 +32,7 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // One signature in 2^127 gets another id, because the x coordinate of its point is not below the curve order.
+      // One signature in 2^127 gets a higher id, because the x coordinate of its point is not below the curve order.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },

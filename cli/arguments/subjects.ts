@@ -93,7 +93,7 @@ export function selectionOf(options: FilterOptions): TransferSelection | undefin
   return isNarrowed(given) ? given : undefined
 }
 
-/** Calls `toFilter` with the nodes of the config. */
+/** Makes a filter. Asks the config's nodes which transaction used a nonce. */
 export function filterOf(client: TemporalClient, config: Config, given: TransferSelection = {}): Promise<TransferFilter> {
   const mined = (name: string, address: string, nonce: number) =>
     withChain(config, name, async (chain) => (await chain.mined(address, nonce))?.hash)

@@ -17,7 +17,7 @@ export function widthOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<G
   return wide ? undefined : Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth)
 }
 
-/** Lines for a terminal, which texts of strangers cannot control. */
+/** Lines for a terminal, cleaned so that strangers' texts cannot control the terminal. */
 export function render(text: Text, width: Width): string {
   const parts = Array.isArray(text) ? (text as readonly Part[]) : [text as Part]
   return parts.map((part) => renderPart(part, width)).join('\n\n')

@@ -44,7 +44,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Says which right for an order the claims lack. Undefined: none lacks. @param chain the target; undefined: any */
+/** Says which right for an order the claims lack, if any. @param chain the target; undefined: any */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`

@@ -125,7 +125,7 @@ function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefine
   return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
 }
 
-/** The next base fee, the median tip of the last `blocks` with transactions, and all base fees. Throws NODE_REFUSED. */
+/** The next base fee, the median tip (last `blocks` blocks, without empty ones), all base fees. Throws NODE_REFUSED. */
 export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
@@ -189,7 +189,7 @@ const gwei = 10n ** 9n
 
 /** The largest history that go-ethereum returns with rewards (eth/gasprice/feehistory.go, MaxBlockHistory). */
 const historyBlocks = 1_024
-/** Sampling interval after that history, ms. 1,024 samples are three hours. */
+/** After the history, fees are sampled at this interval, ms. 1,024 samples cover three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 

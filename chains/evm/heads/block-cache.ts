@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** Limits of the number of cached blocks. Cached are all blocks above finality, and a margin below it. */
+/** Limits of the number of cached blocks. Within them, blocks above finality and a margin below it are cached. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16

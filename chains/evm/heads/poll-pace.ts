@@ -6,7 +6,7 @@ const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
 /** After a poll that found a block, the next poll is earlier by this share of an interval, until one is too early. */
 const step = 1 / 32
-/** Waits after a poll that came too early, in intervals. After the last of them the chain counts as irregular. */
+/** Successive waits after a poll that came too early, in intervals. After the last, the chain counts as irregular. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 

@@ -17,7 +17,7 @@ export interface NodesOptions {
   /** EIP-155 id, decimal. */
   readonly networkId: string
   readonly nodes: readonly NodeSpec[]
-  /** `private`: transactions go only to nodes with that use. Default: public. */
+  /** `private`: transactions go only to nodes whose use is `private`. Default: public. */
   readonly send?: 'public' | 'private' | undefined
   /** Timeout of an answer, ms. Default: 10 s. */
   readonly timeoutMs?: number | undefined
@@ -82,7 +82,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Puts nodes last that lag, or are far above the majority. `known`: our head. Never throws. */
+    /** Ranks nodes last that lag or are far above the majority. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {

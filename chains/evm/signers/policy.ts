@@ -33,7 +33,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `It exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
-  /** Checks all but spending. Returns the highest cost without the moved coins, wei. */
+  /** Checks everything except spending. Returns the highest possible cost without the moved coins, wei. */
   async function allow(transaction: Proposed): Promise<bigint> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)

@@ -26,7 +26,7 @@ export function firstExceeded(limits: SigningLimits, values: readonly (readonly 
   return found && { limit: found[0], value: found[1], allowed: BigInt(limits[found[0]]) }
 }
 
-/** Cost of a key's signatures: each nonce once, by its dearest attempt. */
+/** Cost of a key's signatures. Each nonce counts once, with its dearest attempt. */
 export class SpendingCounter {
   /** Start, ms since the epoch → wei. */
   readonly #buckets = new Map<number, bigint>()

@@ -2,7 +2,7 @@ import type { Block, BlockRef, Inclusion } from '../../port.ts'
 import { isolate } from '../heads/head-events.ts'
 
 export type Due =
-  /** The hash's receipt was read, or a later block will list the hash. */
+  /** Nothing to read: the receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
   /** The receipt is read by hash at each poll until a node answers. */
   | { readonly kind: 'lookup'; readonly unknown: number }
@@ -63,7 +63,7 @@ export function createWatchedHashes() {
         if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
       }
     },
-    /** After skipped or replaced blocks, looks up all hashes that blocks from `firstKnown` on cannot show. */
+    /** After blocks were skipped or replaced, looks up all hashes that the blocks from `firstKnown` on cannot list. */
     recheck(firstKnown: number): void {
       for (const { inclusion, hashes } of all) {
         if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue

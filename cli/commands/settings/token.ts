@@ -25,9 +25,7 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/**
- * The author of orders without a token, which are allowed since a user who can read the key file can sign any token.
- */
+/** The author of orders without a token. Readers of the key file need no token, since they can sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
