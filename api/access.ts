@@ -73,7 +73,7 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
 
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 503: errorSchema }
 
-/** Returns the token's name. Throws ACCESS_SCOPE if its scope does not cover the subject. */
+/** Returns the token's name. Throws ACCESS_SCOPE if the token's scope does not cover the subject. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {
   const { access } = routeOptions.config
   if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')

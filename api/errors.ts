@@ -12,7 +12,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** Codes not listed here are 503 if retriable, else 422, since the request was understood and refused. */
+/** Codes not listed here become 503 if retriable, else 422: the request was understood, but refused. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],

@@ -38,7 +38,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // If the answer cannot be stored, the request still succeeds, since a repeated request finds its transfers.
+  // If the answer cannot be stored, the request still succeeds, since a repeated request finds the started transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

@@ -34,7 +34,7 @@ const served = [
   { path: '/page/icon.svg', file: 'icon.svg', type: 'image/svg+xml' },
 ] as const
 
-/** Open, because the page holds only code, and reads `/v1` with a token. */
+/** The page needs no token, because it holds only code and reads `/v1` with a token. */
 const open: Pick<RouteOptions, 'config' | 'schema'> = { config: { access: 'open' }, schema: { hide: true } }
 
 export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {

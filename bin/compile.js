@@ -153,7 +153,7 @@ function keepAscii(path) {
   if (escaped !== text) writeFileSync(path, escaped)
 }
 
-/** Dynamic imports become calls of `require` in the same file, and still run late. */
+/** Dynamic imports become calls of `require` in the same file, and still run only when they are reached. */
 const common = {
   bundle: true,
   platform: 'node',

@@ -122,7 +122,7 @@ function loadMain(which) {
   return load(mainFile)
 }
 
-/** Runs a workflow thread. No event announces its end, so its code is stored after the first tasks. */
+/** Runs a workflow thread. No event announces the end of the thread, so its code is stored after the first tasks. */
 function loadThread() {
   load('thread.cjs')
   setTimeout(() => keepCode(), 5_000).unref()

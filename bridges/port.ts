@@ -45,7 +45,7 @@ export interface PlannedDelivery {
   /** The delivering call. Creating the call reads the token's data, which never change and are cached. */
   readonly call: () => Promise<Intent>
   readonly parties: Parties
-  /** Worth of the fee, wei of the target's coin. Absent: no price is configured, cost is not checked. */
+  /** Worth of the fee, wei of the target's coin. Absent: no price is configured, so the cost is not checked. */
   readonly earned?: bigint | undefined
   /** True: a second call reverts, so a successful simulation replaces `delivered`. False: it may have no effect. */
   readonly revertsOnceDelivered: boolean
@@ -75,8 +75,8 @@ export interface Endpoint {
   /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
-   * Proves a call from its calldata alone, right before a key signs. It must be exactly encoded, with only genuine
-   * transfers to this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), NATIVE_NOT_FINAL and
+   * Proves a call from its calldata alone, right before a key signs. The call must be exactly encoded, with only
+   * genuine transfers to this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), NATIVE_NOT_FINAL and
    * GUARDIAN_SET_UNKNOWN (both heal with time), read errors.
    */
   proveCall(intent: Intent): Promise<void>

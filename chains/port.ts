@@ -73,7 +73,7 @@ export interface Receipt {
 /** Whether a watched transaction is in a canonical block. `final`: its block is final. */
 export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included'; readonly receipt: Receipt; readonly final: boolean }
 
-/** Follows the transaction hashes of one nonce, of which at most one can be included. */
+/** Follows the transaction hashes of one nonce. At most one of these transactions can be included. */
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
@@ -131,7 +131,7 @@ export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority
 /** The transaction that used a nonce, in a block. */
 export interface MinedTransaction {
   readonly hash: string
-  /** Hash of the unsigned transaction, which is equal for every signature. */
+  /** Hash of the unsigned transaction, so it is equal for every signature. */
   readonly signingHash: string
   /** Lower case. `to` is empty for a contract creation. */
   readonly call: Intent

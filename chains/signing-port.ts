@@ -14,7 +14,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** Hash of the unsigned transaction, which is equal for every signature. */
+  /** Hash of the unsigned transaction, so it is equal for every signature. */
   readonly signingHash: string
 }
 
@@ -54,9 +54,7 @@ export interface SigningPolicy {
   readonly coinPayees: readonly string[]
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
-  /**
-   * Whether coins may go to `otherLanes`. If so, one key and access to Temporal get all lanes' coins, within limits.
-   */
+  /** Whether coins may go to `otherLanes`. If so, one key with Temporal access gets all lanes' coins, within limits. */
   readonly topUps: boolean
   /** Token contracts. Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]

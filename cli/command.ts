@@ -92,7 +92,7 @@ function createCall<Options>(context: CliContext, command: Command, path: string
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
-    /** Authenticates the author of an order. Throws ACCESS_*, for an invalid token before any call to Temporal. */
+    /** Authenticates the author of an order. Throws ACCESS_*; if the token is invalid, before any call to Temporal. */
     async withOrder<Answer>(
       this: void,
       use: (temporal: TemporalClient, config: Config, allow: OrderContext['allow']) => Promise<Answer>,

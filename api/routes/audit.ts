@@ -6,7 +6,7 @@ import { limit, text } from './orders.ts'
 
 /** Days. */
 const usualDays = 7
-/** How long a read is shared, ms. It queries every lane and stream, and perhaps every open transfer. */
+/** How long a read is shared, ms. Each read queries every lane and stream, and perhaps every open transfer. */
 const keepMs = 3_000
 
 const orderSchema = z.object({

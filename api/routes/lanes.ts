@@ -11,7 +11,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { subjectParams } from './orders.ts'
 
-/** How long a read is shared, ms. It calls Temporal and every node. */
+/** How long a read is shared, ms. Each read calls Temporal and every node. */
 const keepMs = 1_000
 
 /** Loose, so that fields added by a newer ledger are shown, too. */

@@ -11,10 +11,10 @@ import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 const countsMs = 30_000
 /** Interval of stream metrics, ms. They take one query per stream. */
 const streamsMs = 10_000
-/** Longest time to wait for these figures, ms. A scraper waits 10 s by default, and other figures must not be late. */
+/** Longest wait for these counts and metrics, ms. A scraper waits 10 s by default; other figures must not be late. */
 const timeoutMs = 2_000
 const mostParked = 1_000
-/** How long the text is reused, ms. It is large, and rendering it takes milliseconds. */
+/** How long the text is reused, ms. The text is large, and rendering it takes milliseconds. */
 const keptMs = 1_000
 
 /** `GET /metrics`: Prometheus text. The admin port shows the same figures. */

@@ -16,7 +16,7 @@ import { limit } from './orders.ts'
 
 const access = { config: { access: 'read' } } as const
 
-/** How long a read is shared, ms. It calls Temporal and every node. */
+/** How long a read is shared, ms. Each read calls Temporal and every node. */
 const causesKeptMs = 2_000
 
 /** `GET /v1/stuck`: the same as `portage stuck --json`. Returns its reader for use by other routes. */

@@ -84,7 +84,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** `POST /v1/transfers`, `/bulk`. Checks messages first. 202: started. 200: exists, priority and deadline ignored. */
+/** `POST /v1/transfers`, `/bulk`. Checks messages first. 202: started. 200: exists; ignores priority and deadline. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: text(64).optional() })

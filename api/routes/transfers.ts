@@ -55,7 +55,7 @@ const reportSchema = z
   })
   .describe('The state of the transfer, its timeline and its outcome.')
 
-/** Lists need no worker. A transfer is read by a query of its open workflow, or from the closed one's result. */
+/** Lists need no worker. A transfer is read by a query of its open workflow, or from its closed workflow's result. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers: open ones first, then the newest',

@@ -20,7 +20,7 @@ export interface View {
 /** A malformed answer is read again from most nodes, so that one lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/** All values of a view function. Throws what `call` throws, and NODE_REFUSED if the address is not such a contract. */
+/** All values of a view function. Throws what `call` throws, and NODE_REFUSED if the answer does not fit the view. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
@@ -64,7 +64,7 @@ export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node, and then most nodes about its doubtful answers. Undefined where they disagree. */
+/** Asks one node, and then most nodes about its doubtful answers. Undefined where nodes disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,

@@ -33,7 +33,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // Skips a range that a node refuses. The reservations of the range then lapse by time.
+      // Skips a range that a node refuses. Reservations of transfers completed in that range then lapse by time.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }

@@ -18,7 +18,7 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** Takes chain names or network ids. A new contract keeps the stream id: two chains have one bridge. */
+/** Takes chain names or network ids. A new contract keeps the stream id: two chains share one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }

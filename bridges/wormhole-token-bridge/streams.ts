@@ -33,7 +33,7 @@ export function createTokenBridgeSource(options: SourceOptions & Emitter & { rea
 export function createSourceWithoutNode(options: SourceOptions & EmitterWithoutNode): SignedSource {
   const { sourceChain, emitter, targets } = options
   return {
-    // The origin has no network id. Emitters of mainnet and testnet differ, except on a few chains.
+    // The origin has no network id, but an emitter, which differs on mainnet and testnet (except on a few chains).
     ...sourceOf(options, `${sourceChain}/${emitter}`),
     withoutNode: { judges: [...targets.keys()] },
     highest: async () => undefined,

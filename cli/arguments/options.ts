@@ -35,7 +35,7 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
   }
 }
 
-/** A port; 0 is any free one. */
+/** A port number. 0 means any free port. */
 export const portOf = numberWithin(0, 65_535, 'It must be a whole number from 0 to 65535.')
 
 /** For an option that may be repeated. */

@@ -98,7 +98,7 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
   const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
   const from = Date.parse(transfers.from)
   const kept = await readKeptOrders(client, from)
-  // If `since` is later than the last export, no pass has read orders of transfers that closed in between.
+  // If `since` is later than the last export, no pass has read orders of transfers that closed between the two.
   const through = from > Math.max(oldest, ordersThrough) ? undefined : now
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }

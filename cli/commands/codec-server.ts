@@ -14,7 +14,7 @@ import { problemOf } from '../../observability/severity.ts'
 
 /** Longest time until a revoked token is refused, ms. */
 const everyMs = 10_000
-/** Pause between reads before the first one has succeeded, ms. */
+/** Pause between reads until the first read succeeds, ms. */
 const firstEveryMs = 1_000
 
 export const codecServerCommand: CommandSpec = {

@@ -66,7 +66,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
 
 type Choice = { readonly network: Network; readonly chains: readonly KnownChain[] }
 
-/** Finds each chain once, by name, with or without dashes, or by Wormhole chain id. A string is an error message. */
+/** Finds each chain once, by name, with or without dashes, or by Wormhole chain id. A returned string is an error. */
 function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)

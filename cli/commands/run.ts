@@ -68,7 +68,7 @@ export const runCommand: CommandSpec = {
   },
 }
 
-/** Lifetime of the first token, ms, which is long enough to create everyone's tokens with it. */
+/** Lifetime of the first token, ms: long enough to create everyone's tokens with it. */
 const firstTokenMs = 24 * 3_600_000
 
 /** Makes keys unless the config names others. Shows the first token once, only on a terminal, as logs would keep it. */

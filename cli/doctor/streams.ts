@@ -59,7 +59,7 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
   return warn(`${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`, remedy)
 }
 
-/** Share of the limit from which on the check warns. */
+/** The check warns from this share of the limit on. */
 const nearLimit = 0.8
 
 /** Checks how many nonces the ledgers keep until they are final. */

@@ -38,7 +38,7 @@ function signedIn(): Promise<void> {
   })
 }
 
-/** Resolves with the last event's id when the stream ends. Throws if it cannot be opened. */
+/** Resolves with the last event's id when the stream ends. Throws if the stream cannot be opened. */
 async function readStream(lastId: string, abort: AbortController): Promise<string> {
   let id = lastId
   const parse = createEventParser((event) => {

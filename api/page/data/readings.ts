@@ -12,7 +12,7 @@ export interface Reading<T> {
   readonly problem?: ShownProblem
 }
 
-/** Delay after an event, ms, because events come in groups. */
+/** Delay between an event and the next read, ms, because events come in groups. */
 const settleMs = 300
 /** Minimum time between two reads, ms. */
 const leastMs = 1_000

@@ -1,6 +1,6 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** `12 345`, with thin spaces. Any number of digits; a dash if it is not known. */
+/** `12 345`, with thin spaces. Any number of digits; a dash for an unknown number. */
 export function countText(value: number | string | undefined): string {
   const text = String(value ?? '–')
   return /^-?\d+$/.test(text) ? text.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f') : text

@@ -1,4 +1,4 @@
-/** `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`; a dash if it is not known. */
+/** `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`; a dash for an unknown time. */
 export function spanText(ms: number | undefined): string {
   if (ms === undefined) return '–'
   if (ms < 1_000) return `${Math.round(ms)} ms`

@@ -28,7 +28,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
   let lowerPolls = 0
   let brokenPolls = 0
 
-  /** True if the lower head lasts for some polls and most nodes have dropped our head. Otherwise the node only lags. */
+  /** True if the lower head lasts for some polls and most nodes have dropped our head. Otherwise nodes only lag. */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
     onLate()

@@ -56,7 +56,7 @@ export function createHeads(
       if (signal.aborted) return
       const started = performance.now()
       rank(rankEveryMs)
-      // A failed poll is ignored. The next one, perhaps of another node, catches up.
+      // A failed poll is ignored. The next poll, perhaps of another node, catches up.
       await pollOnce(signal).catch(() => undefined)
       waitMs = pace.after(started, kept.latest?.height)
       if (signal.aborted) return

@@ -120,7 +120,7 @@ function settle(calls: readonly PendingCall[], answers: readonly Answer[], faile
   }
 }
 
-/** Throws TransportError if no complete answer comes in time, MalformedAnswer if it is too long. */
+/** Throws TransportError if no complete answer comes in time, MalformedAnswer if the answer is too long. */
 async function post(target: URL, redact: (text: string) => string, body: string, limits: Parameters<typeof fetchBounded>[2]) {
   const { origin } = target
   try {

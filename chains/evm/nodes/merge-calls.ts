@@ -18,7 +18,7 @@ interface ContractCall {
   readonly data: string
 }
 
-/** Merges contract reads at one block into one `eth_call`. Failed reads are sent again alone. `now`: monotonic ms. */
+/** Merges contract reads at one block into one `eth_call`. Sends failed reads again unmerged. `now`: monotonic ms. */
 export function createCallMerger(send: (calls: readonly PendingCall[]) => void, nextId: () => number, now: () => number) {
   let pausedUntil = -Infinity
   let refusals = 0
@@ -72,7 +72,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
   }
 }
 
-/** Groups of reads at one block that fit into one call, and all other calls. */
+/** Reads in groups, each at one block and small enough for one call, and all other calls. */
 function sorted(calls: readonly PendingCall[]) {
   const others: PendingCall[] = []
   const groups: ContractCall[][] = []
@@ -124,7 +124,7 @@ const code = [
 ].join('')
 
 const wordDigits = 64
-/** 16 KiB, far below the limits of creation code (48 KiB, EIP-3860) and of returned code (24 KiB, EIP-170). */
+/** Limit of a merged call: 16 KiB in hex. Creation code may have 48 KiB (EIP-3860), returned code 24 KiB (EIP-170). */
 const mostDigits = 2 * 16_384
 
 const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')

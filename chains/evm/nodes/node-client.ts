@@ -143,7 +143,7 @@ export function createNodeHealth(now: () => number) {
   let failures = 0
   let latencyMs: number | undefined
 
-  /** The first failure opens the circuit. Parallel calls count as the same failure. */
+  /** The first failure opens the circuit. Failures of parallel calls count as one. */
   function open(retryAfterMs = 0): void {
     // The pause is limited, so that a node that asks for hours does not disappear for hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))

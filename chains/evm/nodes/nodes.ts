@@ -57,7 +57,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
     readers: voters.length,
     voterNames: voters.map(({ spec }) => spec.name),
     needed,
-    /** Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no node that reads answers. */
+    /** Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no reading node answers. */
     verify: () => verify(set.enabled, name, networkId),
     /** Asks one node and, after a failure, the next. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
     request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {

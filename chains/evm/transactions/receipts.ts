@@ -83,7 +83,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         },
         key: keyOf,
       }),
-    /** Undefined: more than half know no block with the transaction. */
+    /** Undefined: more than half of the nodes know no block with the transaction. */
     agreedIfAny: (hash: string) =>
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,

@@ -23,7 +23,7 @@ interface SubmitOptions {
 /** Longest time to wait for the API, ms. The API waits less for guardian APIs. */
 const answerTimeoutMs = 60_000
 
-/** Submits through the REST API, because its process has the chains to check signatures. */
+/** Submits through the REST API, because checking signatures needs chains, to which its process is connected. */
 export const submit: CommandSpec = {
   ...orderText('transfer submit'),
   options: (command) =>
@@ -72,7 +72,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** Minutes as a number, which the API adds to its own clock, or a time in ISO 8601. */
+/** A number of minutes, which the API adds to its own clock, or a time in ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const [, day] = /^(\d{4}-\d\d-\d\d)T/.exec(text) ?? []
