@@ -89,7 +89,7 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/** What most nodes say (of estimates, the median), else the first answer, whose revert data is dropped as unproven. */
+/** The answer of most nodes (median of estimates), else the first answer, whose revert data is dropped as unproven. */
 async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
