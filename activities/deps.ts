@@ -12,13 +12,13 @@ import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
 import type { LaneSteps } from '../temporal/contracts/transfer-steps.ts'
 
-/** A lane whose key this process holds, for the workflows of its chain that this process runs. */
+/** A lane whose key this process holds. The chain's workflows that run in this process may use it directly. */
 export interface LocalLane {
   readonly slots: StepSlots
   readonly broadcast: LaneSteps['broadcast']
 }
 
-/** Only lanes whose config allows local broadcasts. */
+/** The lanes whose config allows local broadcasts. */
 export type LocalLanes = ReadonlyMap<LaneId, LocalLane>
 
 export interface StepDeps {

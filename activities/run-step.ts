@@ -4,13 +4,13 @@ import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/** Times to the first heartbeat and between later ones, as shares of the timeout. The rest is slack for busy times. */
+/** Time to the first heartbeat, and between later ones, as shares of the timeout. The rest is slack for busy times. */
 const firstShare = 0.5
 const everyShare = 0.3
 
 const longestMessage = 4_000
 
-/** Heartbeats reveal a dead worker. The first comes after a healthy step's end, since each costs a state transition. */
+/** Heartbeats reveal a dead worker. Each costs a state transition, so a healthy step ends before its first one. */
 export async function withHeartbeats<T>(step: (context: Context, enter: (phase: string) => void) => Promise<T>): Promise<T> {
   const context = Context.current()
   const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs

@@ -75,7 +75,7 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/** On Arbitrum gas includes the data fee, at a hundredth of Ethereum's price per gas. */
+/** On Arbitrum a delivery takes more gas, which includes the data fee, at a hundredth of Ethereum's gas price. */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -84,7 +84,7 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Variables for URLs of nodes added at runtime. Only those that the config lists, as a node's host gets the values. */
+/** Variables for URLs of nodes added at runtime: only those in the config, since the node's host gets the values. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -92,7 +92,7 @@ export function nodeVariables(
   return Object.fromEntries(urlVariables.map((variable) => [variable, env[variable]]))
 }
 
-/** The signing limits of a chain's keys, overridden by those of the lane. Numbers as decimal strings. */
+/** The signing limits of a chain's keys. Limits of the lane override them. Numbers are decimal strings. */
 export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>, { signing: ofLane }: Pick<LaneSettings, 'signing'> = {}) {
   const limits = { ...ofChain, ...ofLane }
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }

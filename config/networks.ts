@@ -57,7 +57,7 @@ export function coinOfLane(config: Pick<Config, 'chains'>, lane: LaneId): string
   return coinOf(config, /^[a-z]+-([0-9]+):/.exec(lane)?.[1] ?? '')
 }
 
-/** Undefined if the coin is unknown, also for an unknown chain. */
+/** Undefined if the chain or its coin is unknown. */
 export function coinOfChain(config: Pick<Config, 'chains'>, name: string): string | undefined {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   return chain && coinOf(config, chain.networkId)

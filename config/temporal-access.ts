@@ -159,7 +159,7 @@ const profileSchema = z.object({
   tls: z
     .object({ disabled: z.boolean().optional(), serverName: text, clientCert: source, clientKey: source, serverCACert: source })
     .optional(),
-  // Printable ASCII, as gRPC's metadata (gRPC over HTTP2, "Custom-Metadata").
+  // Printable ASCII, as gRPC requires of metadata (gRPC over HTTP2, "Custom-Metadata").
   grpcMeta: z.record(z.string(), z.string().regex(/^[ -~]*$/)).optional(),
 })
 
@@ -181,7 +181,7 @@ function load(where: string, read: () => ClientConfigProfile, named = true): z.o
   throw problem(where, `has a wrong value in ${fields}`, 'Correct it; temporal.useEnvironment: false does without it.')
 }
 
-/** @param from the origin of a setting; `isFile` for settings that name a file or hold the text itself */
+/** @param from the origin of a setting; `isFile`: whether it names a file or holds the text, undefined for the rest */
 function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Layer, isFile?: boolean) => string): Layer {
   const { address, namespace, apiKey, tls, grpcMeta } = profile
   const asText = (name: keyof Layer, value: string | undefined) => (value === undefined ? undefined : { value, from: from(name) })

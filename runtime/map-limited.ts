@@ -1,4 +1,4 @@
-/** Maps the items in order, with at most `most` runs in parallel. Rejects with the first failure. */
+/** Maps the items, with at most `most` calls in parallel. Results keep their order. Rejects with the first failure. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const waiting = items.entries()

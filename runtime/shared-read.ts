@@ -1,7 +1,7 @@
 import { pause } from './wait.ts'
 
 /**
- * Each call gets a read that starts after the call. Waiting calls share one.
+ * Each call gets a read that starts after the call. All calls that wait for that read share it.
  * @param everyMs minimum time between starts
  */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {

@@ -22,21 +22,21 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
 }
 
 /**
- * `undone`: a delivered effect is gone. `reopened`: the run closed without an outcome. `idle`: the run continues, but
+ * `undone`: a delivered effect is gone. `reopened`: the run closed without an outcome. `idle`: the run is open, but
  * waits for nothing.
  */
 type Found = 'undone' | 'reopened' | 'idle'
 
-/** The heartbeats carry this, so that the next try of the activity goes on from this page. */
+/** Sent with the heartbeats, so that the next try of the activity continues from this page. */
 interface Progress {
   page: ClosedPage
   report: AuditReport
 }
 
-/** How many ids a list of the report has at most. The counts include the others. */
+/** Maximum ids in each list of the report. The counts include ids that are not listed. */
 const listed = 200
 const heartbeatMs = 5_000
-/** Runs younger than this are skipped, ms, because nearly all of them end before. */
+/** Minimum age of runs that are checked for idleness, ms. Nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
 /** How many transfers of closed runs are cached at most. They never change, and later audits read them again. */
@@ -75,7 +75,7 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
         context.cancellationSignal.throwIfAborted()
         const { kind, token: last } = progress.page
         const { runs: found, token } = await listClosedPage(deps.client, progress.page)
-        // An id that was delivered more than once has several runs.
+        // Keeps one run per id: an id that was delivered more than once has several.
         const runs = [...new Map(found.map((run) => [run.workflowId, run])).values()]
         if (kind === 'delivered') await reviewEffects(deps, await load(runs), report)
         else
@@ -107,14 +107,14 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // Another outcome came from an operator or a policy. A run that closed without an outcome is for the next phase.
+    // Any other outcome came from an operator or a policy. Runs that closed without an outcome are for the next phase.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
 /**
- * Reads the effects again a block later, since a reorg hides effects for a while, and asks most nodes at finality.
- * Undefined: the nodes do not agree, or no block came.
+ * Reads the effects again at the next block, since a reorg hides effects for a while, and asks most nodes for their
+ * finalized state. Undefined: the nodes do not agree, or no block came.
  */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing

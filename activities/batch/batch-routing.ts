@@ -8,7 +8,9 @@ export const waitForBatchMs = 30_000
 /** Bounds of `periodMs`, ms. Below `waitForBatchMs`, since no candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch in busy times, ms. Ends before the first heartbeat, which costs a state transition. */
+/**
+ * Longest wait for a full batch in busy times, ms. Ends before the first heartbeat, since each is a state transition.
+ */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>
@@ -35,7 +37,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
     const known = batchers.get(key)
     if (known) return known
     const flush = createBatchBuilder({ ...deps, shared, endpoint })
-    // A call that the key does not sign would keep the whole batch from being signed.
+    // One candidate whose call the key refuses to sign would keep the whole batch from being signed.
     const check = (candidate: BatchCandidate) => agent.checkSigning(candidate)
     const batcher = new Batcher({ most, ...batchWaits(chain.blockTimeMs, deps.fullBatchMs), alone, check, flush })
     batchers.set(key, batcher)
@@ -47,7 +49,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
       return groupOf(transfer) && batches.find(intentId)
     },
     driven: (intentId: string) => batches.driven(intentId),
-    /** Returns `alone` immediately if the transfer cannot share a call or nothing else waits. */
+    /** Returns `alone` immediately if the transfer cannot share a call or no other transfer waits. */
     async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {
       const group = groupOf(candidate.transfer)
       return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone

@@ -45,13 +45,13 @@ interface BatchBuilderDeps extends BatchDeps {
 
 /** Longest wait for a batch's nonce, ms. Short, since the `batch` workflow looks for the nonce after a minute. */
 const nonceMs = 20_000
-/** Refusals that concern the whole route, so that each half of the batch would get them too. */
+/** Refusals that concern the whole route, so that halving the batch would not help. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, BatchAnswer>
 type Refusal = Pick<NoSlot, 'code' | 'reason'>
 
-/** Makes one call of the candidates of a flush: they are checked again, simulated, recorded, signed and sent. */
+/** Makes one call for the candidates of a flush: checks them again, then simulates, records, signs and sends. */
 export function createBatchBuilder(deps: BatchBuilderDeps) {
   return async function flush(candidates: readonly BatchCandidate[], isHalf: boolean): Promise<Flushed<BatchCandidate, BatchAnswer>> {
     const answers: Answers = new Map()
@@ -81,7 +81,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** The signer's refusal of the whole call. Half a batch may be within the limits. Throws read errors of the proof. */
+/** The signer's refusal of the whole call, if any. It may sign half a batch. Throws read errors of the proof. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
   try {
     await agent.checkSigning(call)
@@ -109,8 +109,8 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // As for a single transfer (`effectReader`), since a new ledger may grant nonces from the block with an earlier
-      // call.
+      // After a new block, reads effects again if an earlier call may be in it, as `effectReader` does for one
+      // transfer.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -144,7 +144,7 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined: the candidate stays. A permanent error is the candidate's answer: only its own admission judges that. */
+/** Undefined: the candidate stays. A permanent error is the candidate's answer; then its own admission judges it. */
 function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

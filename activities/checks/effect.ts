@@ -10,12 +10,12 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Longest wait for another block, ms. Below the heartbeat timeout of the steps that wait. */
 const longestBlockMs = 4_000
 
-/** Given a receipt past finality: does the finalized state show the effect? Undefined while several nodes disagree. */
+/** Whether the finalized state shows the effect of a receipt past finality. Undefined while several nodes disagree. */
 export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/** The final delivery. Undefined while nodes disagree or a sole node lacks the log. Without `by` if logs are pruned. */
+/** The final delivery. Undefined while nodes disagree, or the only node lacks the log. No `by` if logs are pruned. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)
@@ -35,7 +35,7 @@ export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Trans
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
 
-/** Does the latest state show the effect? If most nodes deny one node's yes, they are asked again a block later. */
+/** Does the latest state show the effect? If one node says yes and most deny it, they are asked again a block later. */
 export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   if (!(await endpoint.delivered(transfer, 'latest'))) return false
   if (!(await isDenied(chain, endpoint, transfer))) return true
@@ -107,7 +107,7 @@ export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extra
   return unsettled(chain)
 }
 
-/** @param height of the block that must become final */
+/** The time until a block may be final. @param height of the block */
 export function unsettled(chain: Chain, height = chain.heads.current?.latest.height ?? 0) {
   return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(height)) } as const
 }

@@ -8,9 +8,9 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest quarantine of a recipient, ms. This long after a quarantine ends, the recipient's losses are forgotten. */
+/** Longest quarantine of a recipient, ms. Its losses are forgotten this long after its quarantine has ended. */
 const longestWaitMs = 60 * 60_000
-/** How long a reverted batch counts, ms. Meanwhile its transfers are delivered alone, which shows the faulty one. */
+/** How long a reverted batch counts, ms. Meanwhile its transfers are delivered alone, which reveals the faulty one. */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -52,7 +52,7 @@ export class Losses {
   readonly #budget: bigint
   readonly reports: LossReports | undefined
 
-  /** @param tokenBudget losses allowed to a token per hour, wei, and the same amount to the token's batches */
+  /** @param tokenBudget wei that deliveries of a token may lose per hour; the token's batches may lose as much again */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
@@ -110,7 +110,7 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /** Undefined: may be sent. @param retriedAt when an operator ordered a retry, which lifts earlier losses */
+  /** Undefined: may be sent. @param retriedAt when an operator ordered a retry; earlier losses no longer count */
   waitOf(parties: Parties, now: number, retriedAt = -Infinity): Wait | undefined {
     const waits = [this.#waitOfRecipient(parties, retriedAt), this.#waitOfToken(parties, now, retriedAt)]
     return waits
@@ -158,7 +158,7 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/** If the last hour's `sum` (wei) exceeds the budget: the sum, and when it no longer will, ms since the epoch. */
+/** If the last hour's `sum` (wei) exceeds the budget: the sum, and until when it does, ms since the epoch. */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

@@ -5,7 +5,7 @@ import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domai
 /** Gas limit divided by the gas estimate, unless a policy sets another factor. */
 const defaultGasFactor = 1.2
 
-/** `wait`: too dear now. `impossible`: above the limits of the policy at any market price. */
+/** `wait`: too dear now. `impossible`: above the policy's limits at any market price. */
 export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** wei, at the present market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }

@@ -16,7 +16,7 @@ type Waiting = Extract<Stopped, { kind: 'waiting' }>
 export type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** Runs a step of admission unless the transfer is halted. Keeps its reservation only if the transfer goes on. */
+/** Runs a step of admission unless the transfer is halted. Keeps the reservation only if the transfer goes on. */
 export function admissionStep<T extends Admission | Passed>(
   deps: Deps,
   transfer: Transfer,
@@ -35,7 +35,7 @@ export interface Admitted {
   readonly retriedAt?: number | undefined
 }
 
-/** A halt, denial, quarantine or closed gate that came after the admission. Undefined: the transfer may use a nonce. */
+/** A halt, denial, quarantine or closed gate since the transfer's admission. Undefined: it may use a nonce. */
 export async function restrictionOf(deps: Deps, endpoint: Endpoint, admitted: Admitted, lane: LaneId): Promise<NoSlot | undefined> {
   const { transfer, parties, retriedAt } = admitted
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
@@ -95,7 +95,7 @@ export async function recordLoss(deps: Deps, transfer: Transfer, receipt: Receip
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
-    // A read failed. The loss is counted once the call is final.
+    // A read failed. The loss is counted later, once the call is final.
     deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
 }

@@ -7,10 +7,10 @@ import { Wait } from '../../runtime/wait.ts'
 import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../../temporal/contracts/operator-transaction.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Largest difference that is assumed between the clocks of the chain and of Temporal, ms. */
+/** Largest assumed difference between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
-/** Longest search, ms. Below the step's timeout. Answers are kept for the next search. */
+/** Longest search, ms, below the step's timeout. The next search uses the answers that this one got. */
 const searchMs = 100_000
 const mostKept = 50_000
 
@@ -103,7 +103,7 @@ async function find(search: Search, order: Order, ranges: readonly ForgottenNonc
     for (const [index, user] of users.entries()) {
       const nonce = nonces[index] ?? 0
       if (!user) return (await isBeforeOrder(above)) ? undefined : lost(nonce, lane, range)
-      // An equal payment from long before this order belongs to another order.
+      // If an equal payment is much older than this order, it belongs to another order.
       if (user.callHash === wanted) return (await isBeforeOrder(user)) ? undefined : paidBy(chain, nonce, user.hash)
       above = user
     }

@@ -55,11 +55,11 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process with this nonce died before it asked the members. Members withdrawn since must not be delivered.
+    // The process that got this nonce died before it checked the members. A withdrawn member must not be delivered.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
-  // A transaction that an earlier process may have sent is followed even if this one may not sign it.
+  // If an earlier process may have sent the transaction, it is followed even if this process may not sign it.
   await agent.signAndSend(pending).catch(unlessSentBefore(one))
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
@@ -99,8 +99,8 @@ async function findFinal(one: Try): Promise<Result> {
 }
 
 /**
- * The fate of a nonce, by most nodes at finality, since no contract prevents a second payment. `lost`: the nodes lack
- * the nonce's transaction.
+ * The fate of a nonce, as most nodes show it at finality, since no contract prevents a second payment. `lost`: the
+ * nodes lack the transaction that used the nonce.
  */
 async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
   const { nonce, tried } = held
@@ -163,7 +163,7 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
 
-/** Finds a payment that an earlier ledger made, so that it is not repeated. A batch's contract prevents repeats. */
+/** Finds a payment that an earlier ledger made, so that it is not repeated. For a batch, its contract prevents that. */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined
@@ -171,7 +171,7 @@ async function madeBefore({ chain, known, agent: { view }, input, context }: Try
   return findForgotten(search, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
-/** `madeBefore` for a nonce without a known signature: if another nonce may have paid, this nonce is not signed. */
+/** `madeBefore` for a nonce with no known signature. If another nonce may have paid, this one must not be signed. */
 async function madeInstead(one: Try, pending: PendingTransaction): Promise<Result | undefined> {
   const { agent, input } = one
   if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined

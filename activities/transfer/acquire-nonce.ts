@@ -18,8 +18,8 @@ import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
 /**
- * A read without the effect is trusted for this share of the heartbeat timeout, since later another process may have
- * taken over.
+ * A read that shows no effect is trusted for this share of the heartbeat timeout. Later, another process may have taken
+ * over the step.
  */
 const trustedShare = 0.8
 
@@ -65,7 +65,7 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // The last nonce is final without the effect, or the ledger is lost. A new nonce needs another simulation.
+  // The last nonce is final without the effect, or the ledger is lost. Before a new nonce, the call must be simulated.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const restricted = await restriction()
   if (restricted) return restricted

@@ -17,7 +17,7 @@ const dearMs = 5_000
 /** Finality is fast if a transaction of the next block is final within this time, ms. */
 const fastFinalityMs = 10_000
 
-/** Steps 1-3 as one local activity, so that their chain reads leave together. A halted transfer waits before step 1. */
+/** Steps 1-3 as one local activity, so that their chain reads are sent together. If halted, waits before step 1. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (reserve, endpoint) => {
@@ -76,7 +76,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
     )
 }
 
-/** Step 3, unless the effect is there. Where a second delivery reverts, reads the effect only after a revert. */
+/** Step 3, unless the effect is there already. If a second delivery reverts, reads the effect only after a revert. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -115,7 +115,7 @@ async function prepareUnless(
   return { ...priced.first, kind: 'ready', lane, callHash: callHash(intent) }
 }
 
-/** Promises a local slot to an admitted transfer if its lane's key is here, finality is fast and it shares no call. */
+/** Promises a local slot to an admitted transfer if its lane's key is here, finality is fast, and no call is shared. */
 export async function promiseSlot(
   { localLanes, chain, endpoint }: Pick<StepDeps, 'localLanes'> & { readonly chain: Chain; readonly endpoint: Endpoint },
   transfer: Transfer,

@@ -19,11 +19,11 @@ import type { Context } from '@temporalio/activity'
 export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'stepTimes'> {
   readonly agent: LaneAgent
   readonly slots?: StepSlots
-  /** How long a step follows its transaction, ms. Then another step gets the slot. Default 30 s. */
+  /** How long a step follows its transaction, ms. Then another step may use the slot. Default: 30 s. */
   readonly followMs?: number
 }
 
-/** Time limits of a local broadcast, ms: a few blocks. After them it goes on as a step of the lane's queue. */
+/** Time limits of a local broadcast, ms: a few blocks. Then the transfer goes on with a step on the lane's queue. */
 const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
 
 const laneCheckMs = 3_000
@@ -48,7 +48,7 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
 }
 
-/** `broadcast` on the queue of the transfer's workflow, often started eagerly. Uses the lane's ledger and limits. */
+/** Runs `broadcast` on the queue of the transfer's workflow, often eagerly. Uses the lane's ledger and limits. */
 export function createBroadcastLocally(lanes?: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
   return async (input) => {
     const lane = lanes?.get(input.lane)
@@ -109,9 +109,9 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // Recorded immediately, since many more transfers could go to the same recipient until the loss is final.
+    // The loss is recorded before it is final, since many more transfers could go to the same recipient meanwhile.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
-    // The batch's nonce is used up, final or not, so members do not wait for the member that made it revert.
+    // The batch's nonce is used up, final or not. Members need not wait for the member that made the batch revert.
     if (batch && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
@@ -134,7 +134,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
   }
 }
 
-/** Also resolves if the lane is forbidden, since another lane may deliver then. */
+/** Ends early if the lane is forbidden, since another lane may deliver then. */
 async function untilIncluded(pending: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
     if (await pending.until(({ kind }) => kind !== 'pending', Math.min(laneCheckMs, until - Date.now()), signal)) return
@@ -146,7 +146,7 @@ function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclu
   return { kind: 'pending', nonce, attempts, reason: state.note, tried }
 }
 
-/** A receipt is not enough: a transfer, or one of its rounds, ends only after a read of the effect itself. */
+/** A receipt is not enough: before a transfer or one of its rounds ends, the effect itself is read. */
 async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed, { noop, receipt }: Included): Promise<BroadcastResult> {
   const { chain } = deps
   const endpoint = endpointOf(deps, transfer)
@@ -160,7 +160,7 @@ async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/** A batch's result for a member. If the batch failed, another member may be the reason: this one is admitted again. */
+/** A batch's result for a member. If the batch failed, another member may be the reason, so this one starts again. */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':

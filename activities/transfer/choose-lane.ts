@@ -12,10 +12,10 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
-/** Bounds of the wait for a watched gate, ms. The wait runs out only if the watcher, which wakes transfers, is gone. */
+/** Bounds of the wait for a watched gate, ms. It runs out only if the watcher, which wakes transfers, is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** Minimum time from a gate's opening to an unwoken check, ms, since the watcher should wake the transfer first. */
+/** Minimum wait after a gate opens until a transfer checks it unasked, ms. The watcher should wake it earlier. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'openLanes'> & {
@@ -65,7 +65,7 @@ async function unauthorizedGate(
 
 export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
   const lanes = lanesOf(deps, transfer)
-  // A transfer that just left an open lane would be woken immediately, for nothing.
+  // If a lane is open, the transfer has just left it, and would be woken immediately for nothing.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
@@ -78,7 +78,7 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // A worker with an older config may still serve the lane's queue, and then the broadcast goes on.
+    // If a worker with an older config still takes tasks of the lane's queue, the broadcast goes on.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }
@@ -99,7 +99,7 @@ export function waitForGate(deps: Pick<StepDeps, 'gates' | 'chains'>, transfer: 
   return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share })) }
 }
 
-/** Wait before a transfer checks the gate, ms. `now`: chain time, seconds. `share`: 0 to 1, which spreads the wakes. */
+/** Time until a transfer checks a gate unasked, ms. `now`: chain time, seconds. `share`: 0 to 1, to spread checks. */
 export function gateWaitMs(
   gate: ClosedGate,
   { watched, now, share }: { watched: boolean; now: number | undefined; share: number },

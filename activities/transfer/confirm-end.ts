@@ -12,12 +12,12 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** `heldNonces` for refusals. Every refused message asks, so reads of the ledgers are shared. */
+  /** `heldNonces` for refusals. Every refused message needs them, so reads of the ledgers are shared. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
 
-/** Before a transfer ends undelivered, most nodes must show each nonce it held as final. Then the effect is read. */
+/** Before a transfer ends undelivered, most nodes must show as final each nonce it held. Then the effect is read. */
 export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   return async ({ transfer, intentId, nonces }) => {
     const lanes = nonces.map(({ lane }) => lane)
@@ -38,7 +38,7 @@ export type Refuse = (transfer: Transfer, refusal: Refusal) => Promise<Stopped>
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
-    // The transfer is parked and does not end.
+    // The transfer is parked and does not end, so its nonces need no check.
     if (refusal.awaitNewSignatures) return refusal
     const chain = chainOf(deps, transfer)
     const wait = (reason: string): Stopped => {
@@ -64,7 +64,7 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
 }
 
-/** Nonces not final for most nodes, one per lane. Undefined: nodes disagree. @param left nonces the transfer knows */
+/** Nonces not final for most nodes, one per lane. Undefined: nodes disagree. @param left nonces the transfer held */
 async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])
@@ -82,7 +82,7 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   // The ledger forgets a nonce once it is final for one process, so most nodes must show the nonce as final too.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
-  // A nonce of an earlier ledger must be in no pool and no unfinal block, even if a wipe removed all records of it.
+  // After a wipe, a nonce of an earlier ledger may have no record. No pool and no block that is not final may have it.
   if (!isKnown && !knowsAll && (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }

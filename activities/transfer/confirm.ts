@@ -16,7 +16,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
     const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
     if (delivery) return { kind: 'delivered', delivery }
-    // The transfer waits until other nodes show the effect too, but not for ever if only one node shows it.
+    // While a node shows the effect, waits for the other nodes to show it too, unless most of them deny it.
     if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if ((own || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if (!own) return { kind: 'gone' }
@@ -28,7 +28,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
 
 type OwnTransaction = Extract<Confirmation, { kind: 'delivered' | 'unsettled' }> | { readonly kind: 'useless'; readonly receipt: Receipt }
 
-/** Undefined: the transaction is in no block, or it has no effect and its block is not final. */
+/** Undefined: no block has the transaction, or it has no effect and its block is not final. */
 async function readLanded(deps: StepDeps, { transfer, waitMs, seenAt }: ConfirmInput, landed: Landed): Promise<OwnTransaction | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)

@@ -3,7 +3,7 @@ import type { Problem } from './problems.ts'
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
 
-/** Finds problems between fields. Reads the raw tree, so that all problems are listed. Skips malformed values. */
+/** Finds problems between fields. Reads the raw tree, to list them with all other problems. Skips malformed values. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)])
@@ -183,7 +183,7 @@ function listed(names: readonly string[]): string {
   return names.join(', ') || '(none is configured)'
 }
 
-/** A problem for every key that equals an earlier one (`first`). Undefined keys are skipped. */
+/** A problem for every key that equals an earlier one, whose index is `first`. Undefined keys are skipped. */
 function repeated<Key>(
   keys: readonly Key[],
   path: (index: number) => string,

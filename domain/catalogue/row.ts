@@ -46,12 +46,12 @@ export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
 
-/** An error that a retry can cure. If no retry can cure it, it is retried for ever. */
+/** An error that a retry can cure. One listed here by mistake is retried for ever. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
 
-/** An error that no retry can cure. If a retry could, it parks a transfer that would have healed. */
+/** An error that no retry can cure. One listed here by mistake parks a transfer that a retry would have cured. */
 export function fatal(title: string, remedy: string, facts: Pick<ErrorRow, 'awaitNewSignatures' | 'haltRoute'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

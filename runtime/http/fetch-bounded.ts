@@ -20,7 +20,7 @@ export type ByteBudget = ReturnType<typeof createByteBudget>
 export interface FetchLimits {
   /** Time limit for the whole exchange, up to the last byte of the answer, ms. */
   readonly timeoutMs: number
-  /** Limit of the answer's bytes, both as announced and after decompression. */
+  /** Maximum bytes of the answer: of the length it announces, and of its body after decompression. */
   readonly mostBytes: number
   /** Memory shared with other requests. Absent: unlimited. */
   readonly budget?: ByteBudget | undefined
@@ -71,7 +71,7 @@ export async function fetchBounded(
   request.on('response', (response) => {
     isAnswered = true
     readAnswer(response, limits).then(exchange.resolve, (error: unknown) => {
-      // Otherwise an answer that is not read to its end keeps its connection.
+      // Without this, an answer that is not read to its end would keep its connection.
       response.destroy()
       request.destroy()
       exchange.reject(error)
@@ -96,7 +96,7 @@ async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, '
 export function createByteBudget(most: number) {
   let free = most
   return {
-    /** False: fewer bytes are left. */
+    /** False: fewer bytes than that are left. */
     take(bytes: number): boolean {
       if (bytes > free) return false
       free -= bytes

@@ -10,7 +10,7 @@ export const idleTimeoutMs = 5_000
 /** A connection is closed after this many requests, which frees its place for others. */
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
-/** Per address, so that one client cannot take all connections, but a proxy for all clients has enough. */
+/** Few enough that one client cannot take all connections, and enough for a proxy with all clients behind it. */
 const maxConnectionsOfAddress = 100
 
 /** Limits a server's connections, in total and per address. Connections beyond the limit are closed immediately. */
@@ -21,7 +21,7 @@ export function limitConnections(server: Server): void {
   server.on('connection', (socket) => {
     const address = socket.remoteAddress
     const count = address === undefined ? 0 : (open.get(address) ?? 0)
-    // Without an address the client has gone already.
+    // If the address is undefined, the client has gone already.
     if (address === undefined || count >= maxConnectionsOfAddress) return void socket.destroy()
     open.set(address, count + 1)
     socket.once('close', () => {
@@ -35,7 +35,7 @@ export function limitConnections(server: Server): void {
 /** At most this many requests of a connection wait for answers. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/** Closes a connection that sends requests without reading the answers, which may have hundreds of kilobytes. */
+/** Closes a connection that sends requests but does not read the answers, each up to hundreds of kilobytes. */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {
