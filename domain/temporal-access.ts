@@ -10,7 +10,7 @@ export interface CredentialSource {
   read(): string
 }
 
-/** TLS to Temporal. Without `ca`, Node's CAs are trusted. Without `certificate` and `key`, the client is anonymous. */
+/** TLS to Temporal. Without `ca`, Node's CAs are trusted. Without `certificate` and `key`, the client shows none. */
 export interface TlsSettings {
   /** The name that the server's certificate must have, if it is not the host's. */
   readonly serverName?: string | undefined

@@ -34,8 +34,8 @@ const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTrans
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Passes the trace to steps in headers. Changes no command, turn or random number, so that tracing can be switched
- * while workflows run. The workflow interceptors of @temporalio/interceptors-opentelemetry do not allow that.
+ * Passes the trace to steps in headers. Changes no command, turn or random number, so that tracing can be switched on
+ * or off while workflows run. The workflow interceptors of @temporalio/interceptors-opentelemetry do not allow that.
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}

@@ -36,10 +36,10 @@ interface Progress {
 /** Maximum ids in each list of the report. The counts include ids that are not listed. */
 const listed = 200
 const heartbeatMs = 5_000
-/** Minimum age of runs that are checked for idleness, ms. Nearly all runs end earlier. */
+/** Minimum age of runs that are checked for being stuck, ms. Nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** How many transfers of closed runs are cached at most. They never change, and later audits read them again. */
+/** Maximum cached transfers of closed runs. A transfer never changes, and later audits read it again. */
 const mostCached = 20_000
 /** The second read waits this many block times for another block, or `leastWaitMs` if that is longer. */
 const blocksToWait = 5

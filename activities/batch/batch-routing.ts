@@ -8,9 +8,7 @@ export const waitForBatchMs = 30_000
 /** Bounds of `periodMs`, ms. Below `waitForBatchMs`, since no candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/**
- * Longest wait for a full batch in busy times, ms. Ends before the first heartbeat, since each is a state transition.
- */
+/** Longest wait for a full batch in busy times, ms. Ends before the first heartbeat, which costs a state transition. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>

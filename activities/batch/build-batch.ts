@@ -81,7 +81,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** The signer's refusal of the whole call, if any. It may sign half a batch. Throws read errors of the proof. */
+/** Why the signer refuses the whole call, if it does. It may sign half the batch. Throws read errors of the proof. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
   try {
     await agent.checkSigning(call)

@@ -65,7 +65,7 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // The last nonce is final without the effect, or the ledger is lost. Before a new nonce, the call must be simulated.
+  // The last nonce is final without the effect, or the ledger is lost. The call must first be simulated again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const restricted = await restriction()
   if (restricted) return restricted

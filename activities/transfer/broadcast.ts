@@ -48,7 +48,7 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
 }
 
-/** Runs `broadcast` on the queue of the transfer's workflow, often eagerly. Uses the lane's ledger and limits. */
+/** Runs `broadcast` on the queue of the transfer's workflow, often eagerly, within the lane's ledger and limits. */
 export function createBroadcastLocally(lanes?: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
   return async (input) => {
     const lane = lanes?.get(input.lane)
@@ -160,7 +160,7 @@ async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/** A batch's result for a member. If the batch failed, another member may be the reason, so this one starts again. */
+/** A batch's result for a member. If the batch failed, another member may be to blame: this one is admitted again. */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':

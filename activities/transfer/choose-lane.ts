@@ -12,7 +12,7 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
-/** Bounds of the wait for a watched gate, ms. It runs out only if the watcher, which wakes transfers, is gone. */
+/** Bounds of the wait for a watched gate, ms. The wait runs out only if the watcher, which wakes transfers, is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
 /** Minimum wait after a gate opens until a transfer checks it unasked, ms. The watcher should wake it earlier. */
@@ -28,7 +28,7 @@ export type Choice =
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/** Ranks open lanes by rendezvous hash. Lanes that the transfer just left come last. */
+/** Chooses an open lane by rendezvous hash. Lanes that the transfer just left are not chosen. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
   const open = await lanesOf(deps, transfer).open()
   let fresh = open.filter((lane) => !avoid.includes(lane))

@@ -20,7 +20,7 @@ export function crossCheck(raw: unknown): Problem[] {
 
 const defaultApiPort = 8099
 
-/** A process of the roles `all` and `api` listens on both ports. */
+/** A process of role `all` or `api` listens on both ports. */
 function checkPorts(api: unknown, admin: unknown): Problem[] {
   if (admin !== api || !admin) return []
   return [{ path: 'admin.port', problem: 'is the port of the API (api.port)', remedy: 'Choose another one; 0 takes any free port.' }]

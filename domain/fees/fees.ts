@@ -16,7 +16,7 @@ export interface FeeQuote extends Fees {
 /** Maximum gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
-/** Percent by which a replacement is raised. go-ethereum requires 10 (PriceBump). The rest covers rounding by nodes. */
+/** Raise of both fields, percent. go-ethereum requires 10 of a replacement (PriceBump). The rest covers rounding. */
 const bumpPercent = 20n
 
 /** Costs of a call, decimal: `gasLimit` in gas units, and the `dataFee` of an L2 in wei (absent: 0). */
@@ -62,7 +62,7 @@ export interface Raising extends CallCost {
   readonly urgent?: boolean | undefined
   /** Minimum fees that an operator ordered. The policy's caps do not apply. The market decides an absent field. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** Nodes refuse Portage's dearest attempt: a pool has a dearer one for the nonce that Portage does not know. */
+  /** A pool has a dearer transaction of the nonce, unknown to Portage, so nodes refuse Portage's dearest attempt. */
   readonly outpriced?: boolean | undefined
   /** Balance of the account, decimal wei. If `outpriced`, the next attempt must not cost more. */
   readonly balance?: string | undefined
@@ -109,14 +109,14 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Fees that replace all attempts: per field 20 % (rounded up, at least 1 wei) above the highest, or the market's. */
+/** Fees above all attempts: per field 20 % (rounded up, at least 1 wei) above the highest, or the market's if more. */
 export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Raises end at this multiple of the market's or first fee, if that is higher (Optimism txmgr: FeeLimitMultiplier). */
+/** Limit of raises: a multiple of the higher of the market's and the first fee (Optimism txmgr: FeeLimitMultiplier). */
 const limitFactor = 5n
 
 /** Whether fees are at their limit. Without a limit, a nonce stuck for another reason would double its fee for ever. */
@@ -193,7 +193,7 @@ export interface FeePolicy {
   readonly maxTip?: string | undefined
   /** Maximum cost of a whole transaction, wei, decimal. Includes the data fee of an L2, excludes the value. */
   readonly maxFeePerTransaction?: string | undefined
-  /** No new call is sent above this base fee (wei, decimal). Transfers wait without a nonce. */
+  /** While the base fee is above this (decimal wei), no new call is sent, and transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
   /** The gas limit is the estimate times this factor. */
   readonly gasFactor?: number | undefined

@@ -31,7 +31,7 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Unmined entries by ascending nonce. Skips lower nonces, since thousands of mined entries may be there. */
+/** Unmined entries by ascending nonce. Does not visit the mined entries, since there may be thousands of them. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
   // JavaScript keeps number-like keys sorted.
@@ -68,7 +68,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** The nonce of a later round of this workflow for the same call. A late step of an earlier round gets no second. */
+/** A nonce for the same call in a later round of this workflow. A late step of an earlier round must get no other. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {

@@ -45,7 +45,7 @@ export interface LaneConfig {
   readonly window: number
   /** The lowest unmined nonce is filled with a no-op if no process has driven it for this many blocks. */
   readonly fillAfterBlocks: number
-  /** No nonce is granted below this balance, decimal wei. Absent: it need only pay for the nonces in flight. */
+  /** No nonce is granted below this balance, decimal wei. Absent: the balance must only cover the nonces in flight. */
   readonly minimumBalance?: string
 }
 

@@ -17,9 +17,9 @@ export interface Observation extends ledger.Observed {
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** Asks for a nonce. A draining lane, or one below its minimum balance, grants it only to `operatorTransaction`s. */
+  /** Asks for a nonce. A draining lane, or one below its minimum balance, grants one only to `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** Asks for the nonce that an intent holds. With `callHash` the caller may send that call; another is a conflict. */
+  /** Asks for an intent's nonce. With `callHash` the caller may then send the call; another call is a `conflict`. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, nothing is added. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
@@ -130,7 +130,7 @@ export interface LaneView
   readonly granted: number
   /** Id of the run that answered. After a reset, a request meant for another run gets no nonce. Absent in queries. */
   readonly run?: string
-  /** Height of the first report of `finalized`. A lower nonce in a final block this high means a loss of blocks. */
+  /** Height at which `finalized` was first reported. A lower nonce at this final height means that blocks were lost. */
   readonly finalizedAt?: number
 }
 

@@ -57,7 +57,7 @@ export function paragraphs(...given: readonly (string | false | undefined)[]): s
   return given.filter(Boolean).join('\n\n')
 }
 
-/** Accepts any value, since a run that a person started may lack any field, which must not fail its task. */
+/** Accepts any value: a run that a person started may lack any field, and that must not fail its task. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()

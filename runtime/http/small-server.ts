@@ -5,7 +5,7 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ByteBudget } from './fetch-bounded.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
-/** Maximum bytes of a request's headers. A scraper sends hundreds, a browser with a token some thousand. */
+/** Maximum bytes of a request's headers. A scraper sends hundreds, a browser with a token about a thousand. */
 const mostHeaderBytes = 8 * 1024
 
 export interface Answer {

@@ -202,7 +202,7 @@ export class TransferRun {
     this.progress.round += 1
   }
 
-  /** Whether to continue as new: the run is old or its history is long. */
+  /** Whether to continue as new, because the run is old or its history is long. */
   get isDue(): boolean {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
   }

@@ -3,7 +3,7 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** Sizes in entries. Pages hold packed entries that are in blocks: with slow finality, thousands of them. */
+/** Pages hold packed entries that are in blocks (thousands if finality is slow). Requests and rollbacks unpack them. */
 export interface PageSizes {
   readonly page: number
   /** How many of the newest entries in blocks stay unpacked. */
@@ -13,7 +13,10 @@ export interface PageSizes {
 const sizes: PageSizes = { page: 250, loose: 250 }
 /** Up to this many entries stay unpacked in `carried`, so that people can read them. */
 const readable = 128
-/** Unpacked entries above the account's nonce. A run may send owners 2,000 signals (limit.numPendingSignals.error). */
+/**
+ * How far above the account's nonce pages are opened. After a rollback, the owner of each opened nonce gets a signal,
+ * and a run may send 2,000 signals (limit.numPendingSignals.error).
+ */
 const openAhead = 1_000
 
 /** Packs entries in blocks once they fill a page. Called after each step. */
