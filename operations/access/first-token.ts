@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** The claims have no signature, so nobody can give an order with the file. */
+/** The file has only the token's claims and no signature, so nobody can give an order with it. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -15,12 +15,12 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/** Keeps a deployment's first token until the settings list it. After a failure the next start lists it. */
+/** Records a deployment's first token until the settings list it. If listing fails, the next start tries again. */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })
   return {
-    /** Undefined: no valid token. Removes malformed and expired contents. */
+    /** Undefined: no valid token. Removes contents that are malformed or expired. */
     async read(): Promise<Principal | undefined> {
       const text = await readFile(file, 'utf8').catch(() => undefined)
       if (text === undefined) return undefined

@@ -13,7 +13,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** Private part. Only the signing key has it, since rotation deletes it from older keys. */
+  /** Private part. Only the signing key has it, because rotation deletes the private part of older keys. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -31,10 +31,10 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     const { mode, uid } = await stat(file)
     const self = process.getuid?.()
-    // The owner of the file could add keys.
+    // Another user who owns the file could add keys.
     if (self !== undefined && uid !== 0 && uid !== self)
       throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
-    // A reader of the file can create any token.
+    // Anyone who can read the file can create any token.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw refuse('Other users can read or write it: chmod 600.')
     text = await readFile(file, 'utf8')
   } catch (error) {
@@ -44,7 +44,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     return fileSchema.parse(JSON.parse(text)).keys
   } catch {
-    // The caught error would quote the file.
+    // The caught error could quote the file.
     throw refuse('It is not a key file of Portage.')
   }
 }
@@ -64,7 +64,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Adds a signing key. Older keys then only verify. Returns the new kid. Throws ACCESS_KEYS. */
+/** Adds a signing key. Older keys then only verify tokens. Returns the new key's `kid`. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -108,7 +108,7 @@ async function newKey(): Promise<AccessKey> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const { x = '', d = '' } = await exportJWK(privateKey)
   const key = await publicKeyOf(x)
-  // A command line would take a `kid` with a leading dash for an option.
+  // A command line would read a `kid` with a leading dash as an option.
   return key.kid.startsWith('-') ? newKey() : { ...key, d, createdAt: new Date().toISOString() }
 }
 
@@ -134,7 +134,7 @@ export interface AccessSource {
   readonly publicKeys: readonly string[]
 }
 
-/** Longest time, ms, for a change of the key file to be noticed. */
+/** Longest time until a change of the key file is noticed, ms. */
 const freshMs = 1_000
 
 export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): string {
@@ -143,7 +143,7 @@ export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): strin
 
 export type KeyRing = ReturnType<typeof createKeyRing>
 
-/** The public keys of the config, and those of the present key file. */
+/** The public keys of the config and of the current key file. */
 export function createKeyRing(source: AccessSource, now: () => number = Date.now) {
   const file = keyFile(source)
   let known: { readonly stamp: string; readonly keys: readonly PublicKey[] } | undefined

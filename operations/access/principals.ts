@@ -8,7 +8,7 @@ export interface TokenCheck {
   readonly ring: KeyRing
   /** A Temporal namespace. */
   readonly audience: string
-  /** The tokens that the settings list. Undefined: the settings were not read yet. */
+  /** The tokens that the settings list. Undefined: the settings are not read yet. */
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 
@@ -17,13 +17,13 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const principal = await verifyToken(await ring.keys(), audience, token)
   const listed = tokens()
-  // A process that has just started must not accept a revoked token.
+  // A process that has not read the settings yet must not accept a revoked token.
   if (!listed) throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'The list of revoked tokens is not known yet.' })
   assertNotRevoked(principal, listed)
   return principal
 }
 
-/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (the key was removed), ACCESS_KEYS. */
+/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (its key was removed), ACCESS_KEYS. */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()
@@ -32,7 +32,7 @@ export async function assertStillGood(principal: Principal, { ring, tokens }: Pi
   if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
 }
 
-/** RFC 6750, section 2.1. Ignores a token in the query, which would end up in logs. */
+/** RFC 6750, section 2.1. Ignores a token in the URL's query, because logs would show it. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
 }

@@ -2,19 +2,19 @@ import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** @param targetChain undefined: unknown, so the order concerns all chains */
+/** @param targetChain undefined: the target is unknown, so the order concerns all chains */
 export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject {
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
 
-/** The stream's source chain and, if all its transfers go to one chain, that chain. */
+/** The stream's source chain. If all transfers of the stream go to one chain, also that chain. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   const chains = [source, third].filter((part): part is string => part !== undefined && /^[a-z][a-z0-9-]{0,30}$/.test(part))
   return chains.length === 0 ? {} : { chains }
 }
 
-/** If one of the orders names no chain, the subject is all chains. */
+/** If one of several orders names no chain, the subject is all chains. */
 export function aboutSettings(orders: readonly SettingsOrder[]): OrderSubject {
   const each = orders.map(aboutOne)
   const [first] = each

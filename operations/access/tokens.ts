@@ -15,7 +15,7 @@ const longestToken = 4_096
 /** Names that no token may have. */
 const reserved = new Set(['portage', 'key-file', 'unnamed'])
 
-/** The `by` in histories and audits. */
+/** The name of an order's author (`by`) in histories and audits. */
 export const principalName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, 'must be a name: letters, digits and . _ @ -, at most 64')
@@ -33,7 +33,7 @@ const claimsSchema = z.object({
 
 export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
 
-/** Signs a token, whose text is stored nowhere. Throws INPUT_INVALID for an invalid name. */
+/** Signs a token. Nothing stores the token's text. Throws INPUT_INVALID for an invalid name. */
 export async function signToken(key: AccessKey, audience: string, request: TokenRequest, now = Date.now()) {
   const name = principalName.safeParse(request.name)
   if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })
@@ -55,7 +55,7 @@ export async function signToken(key: AccessKey, audience: string, request: Token
   return { token, principal }
 }
 
-/** Checks the EdDSA signature before any claim; bounds lifetimes. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
+/** Checks the EdDSA signature before any claim. Limits lifetimes. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
 export async function verifyToken(keys: readonly PublicKey[], audience: string, token: string): Promise<Principal> {
   try {
     if (token.length > longestToken) throw new Error('too long')
@@ -70,13 +70,13 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
     const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
-    // The time left is bounded too, since revocations are dropped after `longestTokenMs`.
+    // Limits the remaining time too, because the settings drop revocations after `longestTokenMs`.
     if ((exp - iat) * 1000 > longestTokenMs || exp * 1000 - Date.now() > longestTokenMs + clockSkewMs) throw new Error('good for too long')
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
-    // Naming the failed check would help an attacker; the error's text may quote the token.
+    // Naming the failed check would help an attacker, and the error's text may quote the token.
     throw new RelayerError('ACCESS_TOKEN_INVALID')
   }
 }

@@ -7,9 +7,9 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** Limit of a check, ms. Load balancers do not wait longer either. */
+/** Time limit of a check, ms. Load balancers do not wait longer either. */
 const timeoutMs = 3_000
-/** Time for which an answer is reused, ms, since requests need no token and have no rate limit. */
+/** Answers are reused for this time, ms, because requests need no token and have no rate limit. */
 const keepMs = 1_000
 
 /** One check of readiness. If a vital check fails, the process is not ready. */
@@ -20,7 +20,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/** Asks at most once a second. `problem` is public, so it names no address or namespace. Never throws. */
+/** Asks Temporal at most once a second. `problem` is public, so it names no address or namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {

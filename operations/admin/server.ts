@@ -4,7 +4,7 @@ import type { Check } from './checks.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
-/** Time for which metrics are reused, ms, since repeated requests must not keep the process busy. */
+/** Metrics are reused for this time, ms, so that repeated requests do not keep the process busy. */
 const keepMetricsMs = 500
 
 export interface AdminOptions extends SmallServerOptions {
@@ -16,7 +16,7 @@ export interface AdminOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** `/healthz`, `/readyz`, `/metrics`. Needs no token, so takes no orders and shows no secrets. Throws ADMIN_LISTEN. */
+/** `/healthz`, `/readyz`, `/metrics`. Needs no token, so it takes no orders, shows no secrets. Throws ADMIN_LISTEN. */
 export function openAdminServer({ problem, checks, metrics, logger, ...options }: AdminOptions): Promise<SmallServer> {
   const render = keptRead(metrics, { fromAnswer: keepMetricsMs })
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {

@@ -5,8 +5,8 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
 /**
- * A lock older than this, ms, is left from a crash. The clocks of machines that share the folder must not differ by
- * more than this.
+ * A crashed process left a lock that is older than this, ms. The clocks of machines that share the folder must not
+ * differ by more than this.
  */
 const staleMs = 60_000
 
@@ -26,7 +26,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // A process that slept for a minute must not overwrite a newer text.
+          // If this process was suspended for a minute, it must not overwrite a newer text.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true

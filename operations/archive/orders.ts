@@ -6,34 +6,34 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** An archived order. `at`: when it was obeyed; for the cancel of an operator transaction, when it was ordered. */
+/** An archived order. `at`: when it was obeyed. For the cancel of an operator transaction: when it was ordered. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
-  /** Stays the same when a field is added. */
+  /** Adding a field does not change the version. */
   readonly version: 1
   readonly subject: KeptOrders['subject']
   readonly id: string
-  /** For orders to the settings. */
+  /** Only for orders to the settings. */
   readonly order?: object
 }
 
-/** `previous`: SHA-256 of the line before (of `portage:<day>` in the first). It reveals changes and removals. */
+/** `previous`: SHA-256 of the line before (first line: of `portage:<day>`). It reveals changed or removed lines. */
 type Chained = OrderRecord & { readonly previous: string }
 
-/** Maximum length of an order to a workflow that strangers can start, characters: twice the longest transaction. */
+/** Maximum length of an order to a workflow that strangers can start, characters. The longest transaction has half. */
 const longestOrder = 500_000
-/** A file longer than this, characters, gets orders only of settings, lanes, streams: V8 has no string of 2^29. */
+/** Above this length, characters, a file gets only orders of settings, lanes, streams: V8 has no string of 2^29. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. Throws ARCHIVE_*. @param through all up to it were searched, epoch ms. Undefined: not all */
+/** Appends missing orders. Throws ARCHIVE_*. @param through end of the search, epoch ms. Undefined: not complete */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /** SHA-256 of each written day's last line. Keep them elsewhere to prove that nothing was cut off. */
+  /** SHA-256 of the last line of each written day. Keep these elsewhere to prove that no line was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -51,21 +51,21 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // Progress stays if a workflow of Portage was not read, since the next export must look for its orders.
+  // If a workflow of Portage could not be read, keeps the old progress, so that the next export looks for its orders.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return {
     ...{ found: records.length, added },
-    /** Subjects that may have lost orders since the last export, or were not read: some names, then a number. */
+    /** Some subjects that were not read or may have lost orders since the last export, and the number of the others. */
     maybeIncomplete: named(maybeIncomplete),
-    /** Subjects with orders that were left out: malformed, or the file of their day is full. */
+    /** Subjects whose orders were left out, because they are malformed or the file of their day is full. */
     skipped: named([...skipped]),
     heads,
   }
 }
 
-/** Whether anybody with access to Temporal can start such a workflow. */
+/** Whether anybody with access to Temporal can start workflows of this subject. */
 function isAnyones(subject: KeptOrders['subject']): boolean {
   return subject === 'transfer' || subject === 'operator transaction'
 }
@@ -102,7 +102,7 @@ export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
 
-/** Skips malformed orders, which must not block others. */
+/** Skips malformed orders, so that they do not block others. */
 function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): OrderRecord[] {
   return orders.flatMap((one) => {
     const read = orderSchema.safeParse(one)

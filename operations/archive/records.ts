@@ -3,9 +3,9 @@ import { orderOf } from '../../domain/order.ts'
 import { isOutcome, type Transfer, transferStates } from '../../domain/transfer/transfer.ts'
 import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
 
-// Anybody with access to Temporal can end a run with any result. Values of other shapes count as absent.
+// Anybody with access to Temporal can end a run with any result. Values with an unexpected shape count as absent.
 
-/** ISO 8601 from ms since the epoch. Bounded, since strangers choose times and each day has a file. */
+/** From ms since the epoch to ISO 8601. Bounded, because strangers choose times and each day has a file. */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))
@@ -17,7 +17,7 @@ export const orderSchema = z.object({
   by: z.string(),
   reason: z.string(),
   at: isoTime,
-  /** A nonce, a window, fees; `valueWei` of a payment. */
+  /** A nonce, a window or fees; for a payment `valueWei`. */
   facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
   /** Number of repetitions in a row. Default: once. */
   times: z.number().optional(),
@@ -27,7 +27,7 @@ const attemptSchema = z
   .object({ kind: z.string(), hash: z.string(), maxFee: z.string(), tip: z.string(), fate: z.string() })
   .transform(({ kind, hash, maxFee, tip, fate }) => ({ kind, hash, maxFeePerGasWei: maxFee, maxPriorityFeePerGasWei: tip, fate }))
 
-/** `TransferTransaction` (domain/transfer/attempts.ts). No hash: no process reported it. */
+/** `TransferTransaction` (domain/transfer/attempts.ts). Without a hash: no process reported the hash. */
 const transactionSchema = z
   .object({
     ...{ lane: z.string(), nonce: z.number(), round: z.number(), kind: z.string(), fate: z.string() },
@@ -44,7 +44,7 @@ const entrySchema = z.object({ at: isoTime, state: z.string(), note: z.string() 
 const text = z.string().optional().catch(undefined)
 const count = z.number().optional().catch(undefined)
 
-/** Drops entries of another shape. */
+/** Drops entries that have another shape. */
 function listOf<Entry>(schema: z.ZodType<Entry>) {
   const kept = (entries: unknown[]) => entries.flatMap((one) => schema.safeParse(one).data ?? [])
   return z.array(z.unknown()).transform(kept).optional().catch(undefined)
@@ -93,12 +93,12 @@ type Ended = z.infer<typeof statusSchema>
 
 /** A closed run. Amounts are decimal strings with the unit in the field's name; times are ISO 8601. */
 export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> {
-  /** Stays the same when a field is added. */
+  /** Adding a field does not change the version. */
   readonly version: 1
   /** Workflow id. A workflow may have several runs. */
   readonly id: string
   readonly runId: string
-  /** Temporal's status: COMPLETED, or TERMINATED, FAILED… if the run has no outcome. */
+  /** Temporal's status: COMPLETED or, if the run has no outcome, TERMINATED, FAILED… */
   readonly execution: string
   readonly startedAt: string
   readonly closedAt: string
@@ -107,19 +107,19 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   /** delivered, rejected, declined or cancelled. Absent: the run has none. */
   readonly outcome?: Ended['state']
   readonly attempts?: Ended['tried']
-  /** Why the run could not be read, a code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
+  /** Why the run could not be read: a code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
   readonly unreadable?: string
   /** The result is not Portage's: somebody else wrote it. */
   readonly invalid?: true
   /** Number of list entries left out because of their shape. */
   readonly dropped?: number
-  /** The lists are left out and, if still too long or the slice is full, the texts too. */
+  /** Lists are left out. If the record is still too long or the slice is full, texts are left out too. */
   readonly shortened?: true
 }
 
 /** Maximum length of a record, characters. The longest message takes about 300,000. */
 export const longestRecord = 400_000
-/** A text longer than this, characters, gets lines in shortest form, since V8 has no string of 2^29. */
+/** If a text is longer than this, characters, it gets records in shortest form, since V8 has no string of 2^29. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -136,13 +136,13 @@ export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferR
   return JSON.stringify(record).length <= longestRecord ? record : shortRecord(record)
 }
 
-/** Leaves out the lists and, if still too long, the texts of strangers. */
+/** Leaves out the lists. If the record is still too long, also leaves out texts of strangers. */
 function shortRecord(record: TransferRecord): TransferRecord {
   const { attempts: _, transactions: _transactions, orders: _orders, timeline: _timeline, ...rest } = record
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
-/** Leaves out all texts of strangers: about 2,000 characters. */
+/** Leaves out all texts of strangers. The result has about 2,000 characters. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return {
@@ -151,7 +151,7 @@ export function shortestRecord(record: TransferRecord): TransferRecord {
   }
 }
 
-/** For example because a key is missing. A later pass reads it again. */
+/** Whether the run was unreadable, for example because a key is missing. A later pass reads it again. */
 export function isUnreadable({ unreadable }: TransferRecord): boolean {
   return unreadable !== undefined
 }
@@ -169,7 +169,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Records of runs that are not archived, or were unreadable and are readable now. */
+/** Records of runs that the archive lacks, or has as unreadable although they are readable now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const there = new Map<string, boolean>()
   for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)
@@ -179,7 +179,7 @@ export function newOnes(archived: readonly TransferRecord[], records: readonly T
   })
 }
 
-/** @param full length, characters, above which lines are added in shortest form */
+/** @param full length of a text, characters, above which records are added in shortest form */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

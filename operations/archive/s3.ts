@@ -7,12 +7,12 @@ import type { ArchiveStore, S3Place } from './store.ts'
 
 /** Limit of one request, ms. */
 const timeoutMs = 60_000
-/** Maximum bytes of an answer. Far above ten minutes of 100 transfers per second. */
+/** Maximum size of an answer, bytes. Far more than ten minutes with 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
-/** Tries of a request. A failed pass is repeated later. */
+/** Tries of a request. If all fail, the next pass repeats the work. */
 const tries = 4
 const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
-/** The text changed since it was read (412), or another write is under way (409): S3 userguide, conditional-writes. */
+/** Another write came first (412), or is under way (409): S3 userguide, conditional-writes. */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
 interface Write {
@@ -22,7 +22,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Stores in S3 or compatible (MinIO, R2, Ceph…). Uses the AWS signer, which KMS needs too, instead of an S3 client. */
+/** Stores texts in S3 or a compatible service (MinIO, R2, Ceph). Uses the AWS signer of KMS instead of an S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 
@@ -40,7 +40,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not be mistaken for an empty one. */
+  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty bucket. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
@@ -57,7 +57,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     async put(name, text, was) {
       const condition: Record<string, string> = was ? { 'if-match': was.version } : { 'if-none-match': '*' }
       const answer = await request(name, { body: text, condition })
-      // Missing: the text was removed since it was read.
+      // A missing text was removed after it was read.
       return !isMissing(name, answer) && !othersWrote.has(answer.status)
     },
   }
@@ -80,7 +80,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-/** The packages are loaded only here. */
+/** Only this function loads the packages. */
 async function createSigner(region: string) {
   const [{ SignatureV4 }, { defaultProvider }] = await Promise.all([
     import('@smithy/signature-v4'),
@@ -96,7 +96,7 @@ async function createSigner(region: string) {
   }
 }
 
-/** A hash with the interface that the signer needs. */
+/** A hash with the interface that the AWS signer requires. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 
@@ -122,7 +122,7 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** Leaves out the server's text, which may quote the request. */
+/** Omits the server's text, which may quote the request. */
 function problemOf({ status, text }: Pick<BoundedAnswer, 'status' | 'text'>): string {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
   return `HTTP ${status}${code ? ` ${code}` : ''}`

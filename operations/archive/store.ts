@@ -17,7 +17,7 @@ export type ArchivePlace = { readonly kind: 'directory'; readonly path: string }
 
 export interface StoredText {
   readonly text: string
-  /** The ETag in a bucket, a hash in a folder. */
+  /** In a bucket, the ETag. In a folder, a hash. */
   readonly version: string
 }
 
@@ -25,11 +25,11 @@ export interface StoredText {
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
-  /** False: not written, since the text is no longer `was` (of `get`). Throws ARCHIVE_UNAVAILABLE. */
+  /** False: not written, because the stored text is no longer `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 
-/** With the pauses, about ten seconds. */
+/** With the pauses, the tries take about ten seconds. */
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
@@ -45,11 +45,11 @@ export async function updateText(
   let sent: string | undefined
   for (let count = 0; count < tries; count++) {
     const was = await store.get(name)
-    // The last try wrote the text, but its answer was lost.
+    // The previous try wrote the text, but the answer was lost.
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
-    // Random, to avoid further collisions.
+    // A random pause avoids further collisions.
     await pause(backoffMs(count, firstPauseMs, longestPauseMs) * (0.5 + Math.random()))
   }
   throw new RelayerError('ARCHIVE_UNAVAILABLE', { detail: 'other processes keep writing it, or one left its lock behind', facts: { name } })
@@ -76,7 +76,7 @@ export async function readThrough(store: ArchiveStore, name: string): Promise<nu
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Never lowers the progress of another process. */
+/** Never lowers progress that another process recorded. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

@@ -7,11 +7,11 @@ import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord }
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
 const hourMs = 3_600_000
-/** Length of a slice, ms. Transfers that closed in a slice share a text. */
+/** Length of a slice, ms. The transfers that closed in one slice share a text. */
 const sliceMs = 10 * 60_000
-/** Longest time, ms, until Temporal lists a closed run. */
+/** Longest time until Temporal lists a closed run, ms. */
 const listLagMs = 2 * 60_000
-/** Each pass begins this long, ms, before the archive's end, since runs may be listed late. */
+/** Each pass begins this long before the archive's end, ms, because runs may be listed late. */
 const overlapMs = hourMs
 /** Period of one list query, ms. The server allows ten queries per second. */
 const listedMs = hourMs
@@ -21,11 +21,11 @@ const atOnce = 8
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /** Start of the pass, ms since the epoch. Default: an hour before the last pass's end or `ordersThrough`. */
+  /** Start of the pass, ms since the epoch. Default: an hour before the archive's end or `ordersThrough`. */
   readonly since?: number | undefined
-  /** ms since the epoch. Later orders may be missing from the log. */
+  /** Time up to which the log of orders is complete, ms since the epoch. */
   readonly ordersThrough: number
-  /** Start if nothing is archived, ms since the epoch. */
+  /** Start of the pass if the archive is empty, ms since the epoch. */
   readonly oldest: number
   readonly now: number
 }
@@ -35,12 +35,12 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Adds missing lines. The next pass continues a failed one. Throws ARCHIVE_*, TEMPORAL_UNAVAILABLE and the like. */
+/** Adds missing lines. The next pass continues a failed one. Throws ARCHIVE_* and errors of `fromTemporal`. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
-  // Runs from before `oldest` do not count as left out, since Temporal has forgotten them.
+  // Runs that closed before `oldest` are not counted as left out, because Temporal no longer has them.
   const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []
@@ -54,18 +54,18 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
       unreadable += written.unreadable
       for (const record of written.records) orders.push(...ordersOf(record))
     }
-    // An earlier pass may have come further already.
+    // Another pass may have recorded later progress already.
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
   return {
     from: isoOf(from),
     /** Every run that closed before this time is archived. */
     through: isoOf(await readProgress(store)),
-    /** `through` stays, since the pass began after it. */
+    /** The pass began after `through` and left runs out, so `through` is unchanged. */
     leftOut: leftOut || undefined,
     found,
     added,
-    /** Number of runs without an outcome in their lines, usually because a key is missing. */
+    /** Number of runs whose lines have no outcome, usually because a key is missing. */
     unreadable,
     orders,
   }
@@ -93,12 +93,12 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   return { records: [...archived, ...added], added: added.length, unreadable: records.filter(isUnreadable).length }
 }
 
-/** How much of the retention has passed since the archive's end. @param through undefined: nothing is archived */
+/** How much of the retention time has passed since the archive's end. @param through undefined: nothing is archived */
 export function freshnessOf(through: number | undefined, retentionHours: number, now: number) {
-  // The oldest run may be near the end of its retention.
+  // If nothing is archived, the oldest run may be near the end of its retention.
   const behindHours = through === undefined ? retentionHours : Math.max(0, now - through) / hourMs
   const share = behindHours / retentionHours
-  /** `late`: half of the retention has passed. `losing`: nine tenths; transfers may soon be lost. */
+  /** `late`: half of the retention time has passed. `losing`: nine tenths, so transfers may soon be lost. */
   const state = share >= 0.9 ? 'losing' : share >= 0.5 ? 'late' : 'fresh'
   return { through: isoOf(through), behindHours: Math.round(behindHours * 100) / 100, retentionHours, state } as const
 }

@@ -17,9 +17,9 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications'>
-  /** Variables in the URLs of nodes that operators added. */
+  /** Environment variables for the URLs of nodes that operators added. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** State of this process's subscriptions. Absent: spies are probed with a connection. */
+  /** State of this process's subscriptions. Absent: spies are probed by opening a connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -28,7 +28,7 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
 }
 
 /**
- * Reads all sources in parallel, with time limits. A silent source is a cause. Never throws.
+ * Reads all sources in parallel, with time limits. A source that does not answer is a cause. Never throws.
  * @param temporal the client, or why Temporal does not answer
  */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
@@ -49,7 +49,7 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
   return { asOf: new Date(at).toISOString(), stuck: isStuck(causes), causes }
 }
 
-/** Asks the process's own subscription if there is one, else opens a connection. Never throws. */
+/** Uses the process's own subscription if there is one. Otherwise opens a connection. Never throws. */
 function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
   return Promise.all(
@@ -63,7 +63,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   )
 }
 
-/** Only connects, since a subscription would take a place at the spy. */
+/** Only connects, because a subscription would use one of the spy's places. */
 export async function reachSpy(address: string): Promise<Pick<SpyFacts, 'problem'>> {
   const client = new Client(address, credentials.createInsecure())
   try {

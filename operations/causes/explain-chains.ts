@@ -3,9 +3,9 @@ import { ageText } from '../../domain/text/age.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type NodeHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
 
-/** A chain is stalled if its head is older than both: this number of block times, and `leastMs`. */
+/** A chain is stalled if its head is older than both of these: this number of block times, and `leastMs`. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** Age of the final block, ms, from which finality is stalled, unless the config has a limit. */
+/** Finality is stalled if the final block is older than this, ms. The config may set another limit. */
 const usualFinalityStalledMs = 3_600_000
 
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
@@ -15,7 +15,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
     const asOf = Math.max(...nodes.map(({ head }) => head?.asOf ?? 0)) || at
     const holds = (transfer: TransferFacts) => goesOn(transfer) && needsChain(transfer, name)
     const of = { where: { kind: 'chain', id: name } as const, asOf, values: { chain: name }, holds }
-    // One row for the chain instead of one for each node.
+    // Shows one row for the chain instead of one row for each node.
     if (heads.length === 0) return [{ row: 'CHAIN_UNREACHABLE', ...of, what: unreachable(chain) }]
     const voters = votersOf(nodes)
     const answering = voters.filter(({ head }) => valueOf(head)).length
@@ -28,7 +28,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
   })
 }
 
-/** A transfer needs its target chain, and its source chain only if its code says that it waits for a node. */
+/** A transfer always needs its target chain. It needs its source chain only if its code is that of a missing node. */
 function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: string): boolean {
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }

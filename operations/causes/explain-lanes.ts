@@ -9,9 +9,9 @@ import { view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type LaneFacts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** A nonce unmined for this many blocks is stuck, since by then its fee was raised several times. */
+/** A nonce is stuck after this many blocks, because its fee has been raised several times by then. */
 const stuckBlocks = 30
-/** A process was killed if tasks wait this long, ms, and the ledger got no message for twice that and two blocks. */
+/** A process was killed if tasks wait this long, ms, and the ledger got no message for twice that plus two blocks. */
 const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
@@ -34,7 +34,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
   })
 }
 
-/** Matches transfers that chose this lane, hold its nonce, or find no lane. */
+/** Matches transfers that chose this lane or hold a nonce of it, and transfers that find no lane. */
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
   const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
   return ({ state, lane: chosen, targetChain, code }) =>
@@ -42,7 +42,7 @@ function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (t
     (state === 'waiting' && targetChain === chain && waits.has(code))
 }
 
-/** @param silentMs a ledger that gets no message for longer has no process */
+/** @param silentMs time without a message after which the ledger has no process */
 function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
   const queue = valueOf(one.queue)
   if (!queue) return []
@@ -94,7 +94,7 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = headsOf(chain).toSorted((a, b) => b.height - a.height)[0]
   if (!lowest || !attempt || !head) return []
-  // Counted to the ledger's block, not the head, since an idle ledger lags, and its nonces date from its block.
+  // Counts up to the ledger's block and not to the head, because an idle ledger lags behind the head.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

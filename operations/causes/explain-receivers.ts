@@ -2,14 +2,14 @@ import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** If steps wait this long, ms, the polling process was killed. */
+/** If steps wait this long, ms, the process that polled for them was killed. */
 const untakenMs = 8_000
-/** From this many tries on, a step counts as failing. */
+/** A step fails if it was tried this often or more. */
 const triesUntilFailing = 3
 
-/** Receivers that are not notified, or refuse notifications: one row for each. */
+/** Receivers that are not notified or that refuse notifications, each in a row. */
 export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | 'receivers' | 'ledger'>): Finding[] {
-  // If no worker serves the ledger, another finding says so.
+  // If no worker serves the ledger, another finding reports this.
   if (ledger.answered === 0) return []
   return receivers.flatMap((one): Finding[] => {
     const found = explainOne(one, at)
@@ -55,7 +55,7 @@ function explainUnserved(
     return { since: queue.polledAt, what: `No process takes the steps that notify ${receiver}.` }
   const state = valueOf(notifier)
   if (!state) return { what: `The notifier of ${receiver} has not begun: no process has it in its config.` }
-  // A failing receiver gets nothing until its next try, so its silence is normal.
+  // A failing receiver is not notified before its next try, so the time without notifications is normal.
   const since = state.failure ? undefined : silentSince(state, at)
   if (since === undefined) return undefined
   if (!step) return { since, what: `No process that notifies receivers has ${receiver} in its config.` }

@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than both of these. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** Gaps younger than this, ms, are not shown, since messages of one block come in any order. */
+/** Gaps younger than this, ms, are not shown, because the messages of one block arrive in any order. */
 const youngMs = 3_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
@@ -76,7 +76,7 @@ function waitsOf(state: StreamState, at: number): Part[] {
   const { paused } = state
   if (paused) return [{ row: 'STREAM_PAUSED', since: paused.at, what: `The stream is paused by ${paused.by}: ${paused.reason}` }]
   const { full, open, maxOpen } = viewStream(state)
-  // A stream may be full for a moment.
+  // A stream that is full for only a moment is no cause.
   const oldest = Math.min(...state.gaps.map((gap) => gap.at))
   if (!full || at - oldest < youngMs) return []
   return [{ row: 'STREAM_FULL', what: `${open} transfers are open, the limit is ${maxOpen.most}.` }]
@@ -89,7 +89,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = cursor ? finalized - cursor.height : 0
   if (paused || !chain || blocks <= lagging.blocks || blocks * chain.blockTimeMs <= lagging.ms) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // The cursor waits while the target chain does not answer.
+  // If the target chain does not answer, the cursor waits for it, so the lag is a part of that cause.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

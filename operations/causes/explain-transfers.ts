@@ -4,7 +4,7 @@ import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** Usual time in a state, ms. `included` waits for finality: half an hour on some chains. */
+/** Usual time in a state, ms. `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -13,7 +13,7 @@ const usualMs: Partial<Record<TransferState, number>> = {
 }
 
 /**
- * Groups transfers that no other finding explains by code and route.
+ * Groups transfers by code and route, without those that other findings explain.
  * @param explained whether another finding explains a transfer
  */
 export function explainTransfers(
@@ -30,11 +30,11 @@ export function explainTransfers(
   ]
 }
 
-/** Such a transfer is retried for ever, until a person acts. */
+/** A transfer with a bug is retried for ever, until a person acts. */
 const isBug = (code: string | undefined) => code === 'INTERNAL'
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
-  // Parked transfers are grouped by reason only, not by route.
+  // Groups parked transfers only by their code, not by route.
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
 }
 
@@ -62,7 +62,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** `since`: since when an asked transfer is in its state. If none was asked, the start of the first run. */
+/** `since`: since when the transfers whose state was queried are in it. Without any, the start of the first run. */
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   const since = Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))

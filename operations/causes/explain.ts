@@ -12,7 +12,7 @@ import { explainTransfers } from './explain-transfers.ts'
 import { errorOf, type Facts, type ServedFacts, type TransferFacts, valueOf, type SpyFacts } from './facts.ts'
 import { type Finding, goesOn, joined, ranked } from './finding.ts'
 
-/** The causes, the most harmful first. Pure. */
+/** The causes, most harmful first. Pure. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
   const { transfers } = facts
   const known = [
@@ -49,7 +49,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', holds: goesOn })]
 }
 
-/** Answers count more than pollers, since Temporal lists killed pollers for a while. */
+/** Answers of workflows prove more than pollers, because Temporal lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -74,7 +74,7 @@ function explainHalts({ settings }: Facts): Finding[] {
   })
 }
 
-/** A halt does not hold up signed transactions. */
+/** A halt does not hold up transactions that are signed already. */
 function mayWaitForHalt({ state, code }: TransferFacts): boolean {
   return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
 }
@@ -97,12 +97,12 @@ function explainFailing({ failing, at }: Facts): Finding[] {
   }))
 }
 
-/** The findings about guardian spies, one row for each reason of each spy. */
+/** Findings about guardian spies: one row per reason and spy. */
 function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Finding[] {
   return spies.flatMap((spy): Finding[] => {
     const { address, problem, asOf, unknownSets } = spy
     const where = { kind: 'spy', id: address } as const
-    // A spy that cannot be reached is not also reported as silent.
+    // Reports an unreachable spy only as unavailable, not also as silent.
     const found: Finding[] =
       problem === undefined
         ? explainSilence(spy, streams)
@@ -114,8 +114,8 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
 }
 
 /**
- * A spy is silent if two messages came from elsewhere, and none from the spy since the first of them. A single message
- * may get lost.
+ * A spy is silent if two messages came from elsewhere, and the spy has sent none since the first of them. One missing
+ * message alone may just be lost.
  */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
@@ -132,7 +132,7 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
 
 function explainUnread({ unread, settings, ledger }: Facts): Finding[] {
   const error = errorOf(settings)
-  // If no worker serves the ledger, another finding says so.
+  // If no worker serves the ledger, another finding reports this.
   const isOwn = error && ledger.answered > 0
   const all = [...unread, ...(isOwn ? [{ what: 'the settings', asOf: settings.asOf, error }] : [])]
   return all.map(({ what, asOf, error: { about, title } }) => ({

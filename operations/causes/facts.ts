@@ -15,10 +15,10 @@ export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value }
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** Added by an operator, so it counts in no majority. */
+  /** An operator added this node, so it counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent: disabled, so not asked. Undefined value: the node only takes transactions. */
+  /** Absent: the node is disabled and not asked. Undefined value: the node only takes transactions. */
   readonly head?: Read<NodeHead | undefined>
 }
 
@@ -34,7 +34,7 @@ export interface ChainFacts {
   readonly chain: ChainName
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
-  /** Default: the usual limit. */
+  /** Default: `usualFinalityStalledMs`. */
   readonly finalityStalledMs?: number
   /** Time of the final block. Absent: finality is by depth or instant, or the block was not read. */
   readonly finalAt?: number
@@ -45,7 +45,7 @@ export interface ChainFacts {
 export interface LaneFacts {
   readonly lane: LaneId
   readonly chain: ChainName
-  /** Undefined value: no ledger yet. */
+  /** Undefined value: there is no ledger yet. */
   readonly ledger: Read<LaneState | undefined>
   readonly queue: Read<QueueState>
 }
@@ -61,22 +61,22 @@ export interface ReceiverFacts {
   readonly notifier: Read<NotifierState | undefined>
   /** Queue of the steps that notify receivers. */
   readonly queue: Read<QueueState>
-  /** Number of waiting notifications. If the receiver is not notified now, it includes those that only Temporal has. */
+  /** Number of waiting notifications. Includes those that only Temporal has, if the receiver is not notified now. */
   readonly waiting?: number
   /** Only for a receiver that is not notified now. */
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
 
-/** Whether a queue is served. If `asked` is 0, only its pollers can show that. */
+/** Whether workers serve a queue. If `asked` is 0, only the queue's pollers can show this. */
 export interface ServedFacts {
   readonly queue: Read<QueueState>
   readonly asked: number
   readonly answered: number
 }
 
-/** An open transfer. Only transfers that were asked have the optional fields. */
+/** An open transfer. The optional fields are there only if its workflow was asked. */
 export interface TransferFacts extends OpenTransfer {
-  /** Absent: not asked. */
+  /** ms since the epoch. Absent: the workflow was not asked. */
   readonly inStateSince?: number
   readonly failure?: string
 }
@@ -92,12 +92,12 @@ export interface SpyFacts {
   readonly bridge: string
   readonly asOf: number
   readonly problem?: string
-  /** Number of received messages that cannot be submitted yet. */
+  /** Number of messages that the spy sent and that cannot be submitted yet. */
   readonly kept: number
   readonly unknownSets: number
 }
 
-/** If Temporal does not answer, all facts from it are empty. */
+/** If Temporal does not answer, all facts that come from Temporal are empty. */
 export interface Facts {
   readonly at: number
   readonly temporal: Read<true>

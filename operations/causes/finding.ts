@@ -6,7 +6,7 @@ import type { TransferFacts } from './facts.ts'
 
 const mostExamples = 3
 
-/** A cause, before the transfers that it holds up are added. Times: ms since the epoch. */
+/** A cause without the transfers that it holds up, which are added later. Times are ms since the epoch. */
 export interface Finding {
   readonly row: CauseCode
   /** Default: `row`. */
@@ -16,11 +16,11 @@ export interface Finding {
   readonly since?: number | undefined
   readonly asOf: number
   readonly values?: CauseValues
-  /** Whether the finding holds up this transfer, which goes on once the finding is over. */
+  /** Whether the finding holds up this transfer. The transfer continues when the finding is over. */
   readonly holds?: (transfer: TransferFacts) => boolean
-  /** Numbers of streams, or of received messages. */
+  /** For findings about numbers of a stream, or received messages. */
   readonly numbers?: Numbers
-  /** The finding follows from one of these causes, so it is counted with that cause and has no row of its own. */
+  /** The finding follows from a cause with one of these codes and this id. It is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -49,7 +49,7 @@ function sum(all: readonly Numbers[]): Numbers {
   }
 }
 
-/** Adds the transfers that the finding holds up, and makes texts of strangers printable. */
+/** Adds the transfers that the finding holds up. Makes texts of strangers printable. */
 function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
   const { row, code = row, what, where, since, asOf, values, holds, numbers } = finding
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
@@ -84,7 +84,7 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** A parked transfer goes on only by an order. */
+/** Only an order makes a parked transfer continue. */
 export function goesOn({ state }: TransferFacts): boolean {
   return state !== 'parked'
 }

@@ -8,11 +8,11 @@ import { type ChainFacts, limits, read, valueOf } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** ISO 8601. When a node has just shown the balance; otherwise when the ledger got it. */
+  /** ISO 8601. If a node has just shown the balance: now. Otherwise: when the ledger got the balance. */
   readonly balanceAt?: string
 }
 
-/** A lane is not shown as active if no node of its chain answers. Throws TEMPORAL_UNAVAILABLE. */
+/** If no node of a lane's chain answers, the lane is not shown as active. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -30,7 +30,7 @@ export function readingOf(row: LaneReport, chain: ChainFacts | undefined): LaneR
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
-  // A closed lane stays closed when the node is back.
+  // A lane that is closed stays closed when a node answers again, so its status is not changed.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
   return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

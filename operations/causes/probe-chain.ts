@@ -9,10 +9,10 @@ import { type ChainFacts, limits, type NodeFacts, type NodeHead, type Read, read
 type Environment = Readonly<Record<string, string | undefined>>
 
 const mostLanes = 50
-/** Time to wait for the settings, ms. Without them only the nodes of the config are asked. */
+/** Time to wait for the settings, ms. Without the settings, only nodes of the config are asked. */
 const settingsMs = 1_500
 
-/** Probes nodes, with operators' changes. Never throws. @param settings may still be loading */
+/** Probes the nodes of the config and of operators. Never throws. @param settings may still be loading */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,
@@ -23,7 +23,7 @@ export async function probeChains(
   return Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, changesOf(name), environment)))
 }
 
-/** Makes one call, four per node and three per lane. Never throws, and ends within `limits.chainMs`. */
+/** Makes one call, and four per node and three per lane. Never throws, and ends within `limits.chainMs`. */
 async function probeChain(
   name: ChainName,
   chain: ChainConfig,

@@ -28,7 +28,7 @@ export function readLanes(
   })
 }
 
-/** Undefined: no ledger yet. Throws the other errors of `readLane`. */
+/** Undefined: there is no ledger yet. Throws the other errors of `readLane`. */
 function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | undefined> {
   return readLane(client, lane).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'LANE_NOT_FOUND') return undefined
@@ -42,7 +42,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
-      // On a timeout here, the worker did not answer.
+      // INTERNAL is a timeout of `read`, which shows that no worker answered.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
@@ -52,7 +52,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   return facts.flat()
 }
 
-/** For the queue `ledger`. Makes one visibility query, and one call per workflow. Throws errors of the client. */
+/** Reads the queue `ledger`. Makes one visibility query, and one call per workflow. Throws errors of the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`

@@ -32,7 +32,7 @@ export function withoutTemporal(error: RelayerError): TemporalFacts {
   }
 }
 
-/** Undefined: Temporal answers. */
+/** Why Temporal does not answer. Undefined: Temporal answers. */
 export async function temporalProblem(client: TemporalClient): Promise<RelayerError | undefined> {
   const answer = await read(limits.temporalMs, () => checkNamespace(client, limits.temporalMs))
   if (!('error' in answer)) return undefined
@@ -79,7 +79,7 @@ export async function readTemporal(
   }
 }
 
-/** Each call in `what` has a shorter limit. */
+/** `what` makes several calls, each of which has a shorter limit. */
 function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   return read(2 * limits.temporalMs, () =>
     what().catch((error: unknown) => {
@@ -88,7 +88,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** A workflow that does not exist counts in neither number, since it needs no worker. */
+/** A workflow that does not exist needs no worker, so neither number includes it. */
 function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length

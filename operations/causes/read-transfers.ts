@@ -8,16 +8,16 @@ import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import { type FailingWorkflow, limits, type ServedFacts, type TransferFacts } from './facts.ts'
 
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
-/** Moving transfers younger than this, ms, are left out. */
+/** Omits moving transfers that are younger than this, ms. */
 const freshMs = 2_000
-/** From this many tries on, a workflow's task counts as failing. */
+/** A workflow's task fails if it was tried this often or more. */
 export const triesUntilFailing = 3
 /** How far back declined transfers are listed, ms. */
 const declinedMs = 24 * 3_600_000
 
 export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
 
-/** Makes up to four lists and three counts, and two calls per transfer worth asking. Throws errors of the client. */
+/** Makes up to four lists and three counts, and two calls per selected transfer. Throws errors of the client. */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
@@ -39,14 +39,14 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** The oldest transfers by target chain, state and code. One per code is enough to show that the chain is served. */
+/** The oldest transfers by target chain, state and code. Of those with a code, one shows that the chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))
   const wanted = [...groups.values()].flatMap((group) =>
     (group[0].code === undefined ? group : [group[0]]).map((transfer, place) => ({ transfer, place })),
   )
-  // Round robin, so that no group crowds out another.
+  // The groups take turns, so that a large group does not displace the others.
   const inTurn = wanted.toSorted((a, b) => a.place - b.place)
   return inTurn.slice(0, most.asked).map(({ transfer }) => transfer)
 }
@@ -73,7 +73,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** Ignores failing tasks, which prove nothing about the workers of their chain. */
+/** Ignores failing tasks, because these prove nothing about the workers of their chain. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)
@@ -85,7 +85,7 @@ export function pendingWork(client: TemporalClient, run: Parameters<typeof descr
   return within(client, withinMs, () => describeOpenRun(client, run)).catch(() => undefined)
 }
 
-/** Undefined: the workflow's task does not fail. */
+/** Undefined: no task of the workflow fails. */
 export function failingOf(workflow: string, work: OpenRun | undefined): FailingWorkflow | undefined {
   const { taskTries: tries = 0, taskSince: since } = { ...work }
   return tries < triesUntilFailing ? undefined : { workflow, tries, since }

@@ -15,10 +15,10 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** Maximum bytes of a request, which has all payloads of an event. A payload has 2 MiB at most, or 2.7 as base64. */
+/** Maximum bytes of a request, which has all payloads of one event. A payload has at most 2 MiB (2.7 MiB as base64). */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
-/** Maximum bytes of all present requests together. */
+/** Maximum bytes of all requests at one time. */
 const mostBytesAtATime = 64 * 1024 * 1024
 
 export interface CodecServerOptions extends SmallServerOptions {
@@ -29,7 +29,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** `POST /decode` for any valid token (header or cookie). No `/encode`, as only Portage writes. Throws CODEC_LISTEN. */
+/** `POST /decode` with any valid token (header or cookie). No `/encode`: only Portage writes. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -77,7 +77,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   const { authorization, cookie, 'content-type': type = '' } = request.headers
   // Authentication comes before the body is read.
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // Without a preflight another origin can send a form, but not JSON.
+  // Another origin can send a form without a preflight, but not JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
@@ -86,7 +86,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Counts payloads that are altered or have no known key, and leaves them as they are. Throws INPUT_INVALID. */
+/** Leaves altered payloads and those with an unknown key as they are, and counts them. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
@@ -131,7 +131,7 @@ async function signIn(request: IncomingMessage, { check }: CodecServerOptions, b
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
-    // Behind a proxy that ends TLS, only the origin shows `https`.
+    // If a proxy ends TLS, only the request's origin shows `https`.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
@@ -146,7 +146,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** Sets a cookie, since the Web UI can send cookies of this server, but no access token. */
+/** Sets a cookie, because the Web UI sends this server's cookies, but cannot send an access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -156,7 +156,7 @@ function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
 }
 
-/** The cookie is same-site and hidden from scripts. Cookies ignore ports, so every server of this host gets it. */
+/** The cookie is same-site and hidden from scripts. Browsers send it to all ports of this host. */
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
@@ -178,7 +178,7 @@ function failure(error: unknown, logger: Logger): Answer {
   const known = toRelayerError(error)
   const { code, message, remedy } = known
   const status = statusOf(known)
-  // An unexpected error may quote the request.
+  // The text of an unexpected error may quote the request.
   if (status === 500)
     logger.error('a request to the codec server failed', { code: 'INTERNAL', reason: error instanceof Error ? error.name : 'unknown' })
   return {

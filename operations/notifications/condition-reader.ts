@@ -21,20 +21,20 @@ import { listStreamNames, queryStream } from '../../temporal/client/streams/stre
 import { transferData } from './events.ts'
 
 const mostParked = 1_000
-/** How many parked transfers are asked for reasons at most in a read. The others follow in the next read. */
+/** How many parked transfers one read asks for their reasons at most. Later reads ask the others. */
 const askedAtOnce = 20
-/** Limit of such a request, ms. Without an answer the notification has no reason. */
+/** Time limit of such a request, ms. Without an answer, the notification has no reason. */
 const askMs = 2_000
 
 export interface ConditionReaderOptions {
   readonly client: TemporalClient
   readonly lanes: readonly { readonly id: string; readonly chain: ChainName }[]
-  /** Time between reads of lanes, streams and settings, ms. The same for any number of receivers. */
+  /** Time between reads of lanes, streams and settings, ms. It does not depend on the number of receivers. */
   readonly everyMs: number
   readonly gapAgeMs?: number | undefined
 }
 
-/** Reads conditions. All receivers of a process share the reads that do not depend on a receiver. */
+/** Reads conditions. All receivers of a process share each read that does not depend on a filter. */
 export type ConditionReader = ReturnType<typeof createConditionReader>
 
 export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {
@@ -46,7 +46,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /** Only conditions that the filter wants. Never throws. @param holding keys of notified conditions */
+    /** Only conditions that the filter wants. Never throws. @param holding keys of conditions notified before */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -70,7 +70,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // The streams were not read, so none of their conditions is over.
+  // The streams could not be read, so none of their conditions is over.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>
@@ -82,7 +82,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** Keyed by run, so a transfer retried and parked again between two reads is still the same condition. */
+/** The key is the run, so a transfer that is parked again after a retry still has the same condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

@@ -7,10 +7,10 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { proofDespite, proofOf } from '../../temporal/client/transfers/closed-runs.ts'
 
-/** The id is derived from the run, so it is the same for each try, process and replay. */
+/** The id comes from the run, so every try, process and replay gives the same id. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // A delivery with another transaction, as after a restore of Temporal, is another delivery.
+  // Delivery by another transaction, as after a restore of Temporal, is a new event.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
@@ -20,22 +20,24 @@ export function transferData(id: string, facts: Readonly<Record<string, string |
   return { transfer: printable(id), ...Object.fromEntries(shown) }
 }
 
-/** @param at when first seen, ms since the epoch. It is recorded, so the id stays the same */
+/** @param at when the condition was first seen, ms since the epoch. It is recorded, so the id stays the same */
 export function conditionNotification({ key, type, data }: Condition, at: number): Notification {
   return { id: idOf(key, at), type, at, data }
 }
 
-/** The id has no full stops, since they separate the signed parts. */
+/** An id has no full stops, because full stops separate the signed parts of a webhook. */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
 }
 
 const atOnce = 4
 
-/** Source of the proof. `encrypted`: a process with a key of `temporal.encryption`. `temporal`: Temporal's list. */
+/** What proves the event. `encrypted`: an encrypted payload, which needs a key. `temporal`: only Temporal's list. */
 export type Proof = 'encrypted' | 'temporal'
 
-/** Undefined: not Portage's run. `temporal`: unreadable. Throws client errors. @param isSealed refuse plain payloads */
+/**
+ * Undefined: not Portage's. `temporal`: unreadable, or not `isSealed` (encryption is required). Throws client errors.
+ */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -48,7 +50,7 @@ export function proofsOf(
   })
 }
 
-/** Without encryption nothing may claim `encrypted`, since anybody with access to Temporal can write the state. */
+/** Without encryption no event is `encrypted`, since anybody with access to Temporal can write a notifier's state. */
 export function withProvable(notification: Notification, isSealed: boolean): Notification {
   const { data } = notification
   return isSealed || data['proof'] !== 'encrypted'

@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Runs that a receiver was notified of. Reads overlap by minutes, since Temporal lists some runs late. */
+/** Runs that a receiver was notified of already. Needed because reads overlap, since Temporal lists some runs late. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 
@@ -15,7 +15,7 @@ export class NotifiedRuns {
     this.#closedAt.set(run, closedAt)
   }
 
-  /** Takes over the cursor's runs. Drops runs that closed before the start of the next read. */
+  /** Adds the cursor's runs. Drops runs that closed before the next read begins. */
   follow({ notified, from }: NotifierCursor): void {
     for (const [run, closedAt] of notified) if (!this.has(run)) this.add(run, closedAt)
     for (const [run, closedAt] of [...this.#closedAt.entries()]) if (closedAt < from) this.#closedAt.delete(run)
@@ -26,7 +26,7 @@ export class NotifiedRuns {
   }
 }
 
-/** Raises `from` once all earlier runs must be listed. @param seen latest closing time @param now only measures time */
+/** Raises `from` when all earlier runs must be listed. @param seen latest closing time @param now clock of durations */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

@@ -19,11 +19,11 @@ import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 export const notifyTimes = {
   readMs: 5_000,
   conditionsMs: 15_000,
-  /** Time between reads of all runs that may be listed late. */
+  /** Time between reads that go back far enough to find runs listed late. */
   fullReadMs: 60_000,
   /** Longest delay until Temporal lists a closed run. */
   settleMs: 5 * 60_000,
-  /** Length of a round. The step's state is recorded after each round. */
+  /** Length of a round, after which the notifier records the step's state. */
   roundMs: 60_000,
 }
 
@@ -40,13 +40,13 @@ export interface NotifyRoundDeps {
   readonly isSealed: boolean
 }
 
-/** How far ordinary reads go back, ms. Nearly all runs are listed within a second. */
+/** How far ordinary reads go back, ms. Temporal lists nearly all runs within a second. */
 const shortReadMs = 10_000
 const atOnce = 4
 const batchSize = 50
-/** From this many unsent notifications on, a failing receiver is first tried with one of them. */
+/** If a failing receiver has this many unsent notifications or more, one of them is tried first. */
 const mostProbes = 20
-/** Length of a period of a replay, ms. After a crash the replay continues with the interrupted period. */
+/** Length of one period of a replay, ms. After a crash, the replay repeats the interrupted period. */
 const replayMs = 3_600_000
 
 /** Notifies one receiver until its notifier has to record something. */
@@ -56,19 +56,19 @@ export class NotifyRound {
   readonly #receiver: Receiver
   readonly #notified: NotifiedRuns
   readonly #signal: AbortSignal
-  /** The receiver failed, or refuses all further notifications. */
+  /** Sending has failed, or the receiver refuses all further notifications. */
   #isOver = false
   #attempts = 0
-  /** The round began with unsent notifications. */
+  /** True if there were unsent notifications when the round began. */
   readonly #owed: boolean
-  /** ms since the epoch. */
+  /** End of the round, ms since the epoch. */
   #until = Infinity
   #fullReadAt = 0
   #conditionsAt = 0
-  /** Ids of those notifications of the current batch that the receiver took. */
+  /** Ids of the notifications of the current batch that the receiver accepted. */
   readonly #taken = new Set<string>()
 
-  /** @param start.signal ends the round after the requests under way */
+  /** @param start.signal ends the round once the current requests have ended */
   constructor(
     deps: NotifyRoundDeps,
     receiver: Receiver,
@@ -83,7 +83,7 @@ export class NotifyRound {
     this.#notified.follow(this.state.cursor)
   }
 
-  /** Ends when `state` is to be recorded. Never throws, since a later read tries again. */
+  /** Ends when the notifier must record `state`. Never throws, because a later read tries again. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
@@ -99,7 +99,7 @@ export class NotifyRound {
     }
   }
 
-  /** True: the notifier has to record something, or has an order. */
+  /** True: the notifier must record something, or has an order. */
   async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
     const now = Date.now()
@@ -112,7 +112,7 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // Record immediately, since an operator waits for the result of a test or the end of an outage.
+    // Ends at once, because an operator waits for the result of a test, or for the end of an outage to be recorded.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
@@ -138,7 +138,7 @@ export class NotifyRound {
     const { name: receiver } = this.#receiver
     this.#attempts += 1
     const answer = await sendNotification(this.#receiver, withProvable(notification, isSealed), { signal: this.#signal })
-    // A request that this process cut off does not count as a try.
+    // A request that this process aborted does not count as a try.
     if (this.#signal.aborted && answer.kind === 'failed') return
     if (answer.kind === 'taken') failpoint('notified')
     const before = this.state
@@ -171,7 +171,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Moves the cursor once all transfers are sent or kept for another try. Otherwise they stay in Temporal. */
+  /** Moves the cursor when every transfer is sent or is in `unsent`. Otherwise a later read finds them again. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -184,7 +184,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** Returns the latest closing time. Undefined: not all could be sent or kept. @param onlyNew skips notified runs */
+  /** Returns the latest closing time. Undefined: not all are sent or in `unsent`. @param onlyNew skips notified runs */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
@@ -208,7 +208,7 @@ export class NotifyRound {
     return (await flush()) ? seen : undefined
   }
 
-  /** Returns only runs that Portage wrote. Logs others, and does not read them again. */
+  /** Returns only runs that Portage wrote. Logs the others and does not read them again. */
   async #proved(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
     const { client, isSealed, logger } = this.#deps
     const rows = found.map(({ row }) => row)
@@ -229,7 +229,7 @@ export class NotifyRound {
     if (this.state.failure && least && !this.#isEnding) await this.#notify(least.notification)
   }
 
-  /** True: a condition begins. It is recorded before it is notified. */
+  /** True: a condition has begun. The notifier records it before the receiver is notified of it. */
   async #readConditions(): Promise<boolean> {
     const sources = await this.#deps.conditions.read(this.#receiver.filter, this.state.holding)
     const before = this.state.pending.length
@@ -237,14 +237,14 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /** Replays one period per pass, so that new events are sent in between. Periods grow while they hold nothing. */
+  /** Replays one period per pass, so that new events are sent in between. Periods without runs grow. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // A period that holds runs is kept short, since all of an interrupted period is sent again.
+      // A period with runs stays short, because an interrupted period is sent again as a whole.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue

@@ -11,7 +11,7 @@ export interface ReceiverReport extends NotificationFilter, Partial<Omit<Progres
   readonly name: string
   /** Scheme, host and port. */
   readonly host: string
-  /** `waiting`: its notifier has not begun. `unknown`: its notifier did not answer. */
+  /** `waiting`: the receiver's notifier has not begun. `unknown`: the notifier did not answer. */
   readonly state: Progress['state'] | 'waiting' | 'unknown'
 }
 
@@ -52,15 +52,15 @@ function progressOf(state: NotifierState) {
     failingSince: iso(failure?.since),
     nextTryAt: iso(failure?.nextAt),
     disabled: disabled && { ...disabled, at: iso(disabled.at) },
-    /** Notifications without room here wait in Temporal and are not counted. */
+    /** Does not count notifications that still wait in Temporal, because the notifier's state is full. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
-    /** Transfers that closed before this time were notified or are among `unsent`. */
+    /** The receiver was notified of transfers that closed before this time, or they are among `unsent`. */
     notifiedUpTo: iso(cursor.seen),
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,
     lastSentAt: iso(lastSentAt),
-    /** Time of the last record: at most a minute ago while the receiver is notified. */
+    /** Time of the notifier's last record. It is at most a minute old while the receiver is notified. */
     asOf: iso(recordedAt),
     orders,
   }

@@ -5,12 +5,12 @@ import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { idOf } from './events.ts'
 
-/** Time limit of a request, ms: the least that Standard Webhooks recommends. */
+/** Time limit of a request, ms. This is the shortest one that Standard Webhooks recommends. */
 const timeoutMs = 15_000
-/** Maximum bytes of an answer. Only its status counts. */
+/** Maximum bytes of an answer. Only the answer's status is used. */
 const mostBytes = 16_384
 
-/** The `webhook-id`. Ids given by signals are hashed, so that none can use up the id of a future delivery. */
+/** The `webhook-id`. Hashes ids that signals gave, so that no signal can use the id of a later delivery. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }
@@ -31,7 +31,7 @@ export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string
   }
 }
 
-/** Throws an Error that does not quote the secret if its form or length is wrong. */
+/** Throws an Error if the secret's form or length is wrong. The error does not quote the secret. */
 export function checkedSecret(text: string): string {
   const secret = text.trim()
   const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
@@ -39,7 +39,7 @@ export function checkedSecret(text: string): string {
   return secret
 }
 
-/** Sends once. Follows no redirect; uses only the status and Retry-After. Never throws. */
+/** Sends once and follows no redirect. Uses only the status and Retry-After of the answer. Never throws. */
 export async function sendNotification(
   receiver: Receiver,
   notification: Notification,
@@ -57,7 +57,7 @@ export async function sendNotification(
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // Only the body of a success is read, so an answer that is too long is a success.
+    // Only the body of a success is read, so a body that is too long belongs to a success.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }

@@ -16,7 +16,7 @@ const asked = z.object({
 })
 const done = z.object({ lane: z.string(), done: z.literal(true), view: z.looseObject({}).describe('The ledger after the order.') })
 
-/** The order is a signal, since Temporal keeps signals while no worker serves the ledger. */
+/** The order is a signal, because Temporal keeps signals while no worker serves the ledger. */
 function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonly why: string }): OrderSpec {
   return {
     ...common,

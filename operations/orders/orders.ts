@@ -9,7 +9,7 @@ import { optional, values } from './values.ts'
 
 const someId = '6d1b4c0c5f0a3e21'
 
-/** Has no `run`, since command and route select transfers in different ways. */
+/** Has no `run`, because command and route select transfers in different ways. */
 function transferOrder(name: TransferOrderName, ...examples: readonly string[]): OrderSpec {
   const { summary, details } = transferOrderTexts[name]
   return {
@@ -48,7 +48,7 @@ const transferOrders = {
 
 const keys = 'The key file is on this machine alone.'
 
-/** Orders without `run`. Command and route have different steps, or there is no route. */
+/** Orders without `run`, because command and route do different things or there is no route. */
 const localOrders = {
   'audit run': {
     level: 'write',
@@ -110,7 +110,7 @@ The same with Temporal's own tool:
   },
 } satisfies Record<string, OrderSpec>
 
-/** By command. Levels: write for transfers, sign for keys, admin for everything and tokens (docs/operate/access.md). */
+/** By command. Level write is for transfers, sign for keys, admin for the rest and tokens (docs/operate/access.md). */
 export const orders = {
   ...transferOrders,
   ...laneOrders,

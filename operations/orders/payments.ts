@@ -127,7 +127,7 @@ async function pay(
   { lane: payer, intent }: { readonly lane: LaneId; readonly intent: Intent },
   order: Order,
 ): Promise<OrderResult> {
-  // The name makes the key unique per route. No header's key has a space.
+  // The order's name in the key makes it unique per route. A key from a header has no space.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {
@@ -136,7 +136,7 @@ async function pay(
   }
 }
 
-/** The amount in wei. Throws INPUT_INVALID for another chain's coin, whose unit has another value. */
+/** The amount in wei. Throws INPUT_INVALID if the amount names another chain's coin. */
 function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): string {
   const own = coinOfLane(config, payer)
   if (coin === undefined || coin === own?.toUpperCase()) return wei

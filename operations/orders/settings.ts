@@ -36,9 +36,9 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// A `jti` is a UUID. Other texts would only fill the list of revoked tokens.
+// A `jti` is a UUID. Other texts would only fill up the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
-/** Requests have no `addToken`, since a token is made on the machine with the key. */
+/** Requests lack `addToken`, because tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
@@ -64,7 +64,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** The API has one route for all these orders. Of one request, either all orders are obeyed or none. */
+/** All these orders share one route of the API. Either all orders of a request are obeyed or none. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,
@@ -88,7 +88,7 @@ function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: Setti
   }
 }
 
-/** Other commands show audit and tokens. */
+/** Separate commands show the audit and the tokens. */
 export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): Omit<Settings, 'audit' | 'tokens'> {
   return settings
 }
@@ -105,7 +105,7 @@ const halt = {
   fields: haltFields,
   misuse: (given: Given<typeof haltFields>) => {
     const isNarrowed = Object.values(scopeOf(given)).some((part) => part !== undefined)
-    // A forgotten option must not halt everything.
+    // Requires `--all`, so that a forgotten option does not halt everything.
     return isNarrowed === (given.all === true) ? 'give either --all, or one or more of --bridge, --chain, --source and --target' : undefined
   },
 }

@@ -29,21 +29,21 @@ export interface OrderContext {
   readonly allow: (about: OrderSubject) => Order
   /** Throws INPUT_INVALID for a chain that this process does not read. */
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
-  /** Heights of chains, as far as known without a call. */
+  /** Heights of chains that are known without a call. */
   readonly heights: Heights
   readonly chain?: string | undefined
   /** Idempotency key: the same key never starts a second transaction. */
   readonly key?: string | undefined
-  /** Only on the command line. */
+  /** Present only for commands, not for routes. */
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** Accepts revocations of unlisted tokens, for the orders of an exported file. */
+  /** Accepts revocations of unlisted tokens, as orders from an exported file need. */
   readonly unlistedTokens?: true
 }
 
 export interface OrderResult {
-  /** Also the output of `--json`. */
+  /** The answer of the API, and the output of `--json`. */
   readonly json: object
-  /** For people: `done`, `unchanged` or `asked`, then the order's subject. */
+  /** For people: first `done`, `unchanged` or `asked`, then the order's subject. */
   readonly text: string | Readonly<Record<string, string | number | undefined>>
   readonly failed?: boolean
 }
@@ -68,16 +68,16 @@ export interface OrderSpec extends OrderText {
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
   /** Schema of the answer. Its status is 200, or 202 for an order that `pays`. */
   readonly answer?: z.ZodType
-  /** The order sends coins, so a repeated request must not pay again. */
+  /** The order sends coins. A repeated request must therefore not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** The problem with the options, after which the command ends with 2. */
+  /** What is wrong with the options. The command then ends with status 2. */
   readonly misuse?: (given: never) => string | undefined
-  /** Absent: command and route have different steps. */
+  /** Absent: command and route do different things. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
-/** The varying parts of an order that only sends a request. */
+/** The parts that differ between orders which only send a request to a workflow. */
 export interface AskedOrder<Of extends Fields, Asked> extends OrderText {
   readonly fields?: Of
   readonly ask: (given: Given<Of>) => Asked

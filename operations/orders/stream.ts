@@ -129,7 +129,7 @@ Ends with 1 if a delivery was undone.`,
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
-      // A wrong block would make the stream read another chain.
+      // With the hash of another block, the stream would read another chain.
       const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)
@@ -224,12 +224,12 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** Last block that a backfill reads, since the live scan reads the blocks above the cursor. */
+/** Last block that a backfill reads. The live scan reads the blocks above the cursor. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }
 
-/** Throws INPUT_INVALID if the config keeps no checkpoints. */
+/** Throws INPUT_INVALID if the config turns checkpoints off. */
 export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>, names?: StreamNames): CheckpointStore {
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')

@@ -20,7 +20,7 @@ const lane: Value<string> = {
     .transform((id) => id.toLowerCase()),
 }
 
-/** Fields of a query, a body or a command line. Each narrows the selection. */
+/** Fields of a query, a body or a command line. Each field narrows the selection. */
 export const filterFields = {
   state: field(
     '--state <state>',
@@ -77,7 +77,7 @@ export function isNarrowed(given: TransferSelection): boolean {
 interface FilterSetting {
   readonly client: TemporalClient
   readonly config: Pick<Config, 'chains'>
-  /** Hash of the mined transaction. */
+  /** Hash of the transaction that was mined with this nonce. */
   readonly mined: (chain: ChainName, address: string, nonce: number) => Promise<string | undefined>
 }
 
@@ -85,7 +85,7 @@ interface FilterSetting {
 export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
   if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
-  // With a nonce the given hash would be ignored, and the order would reach more transfers than intended.
+  // A given hash would be ignored with a nonce, so the order would concern more transfers than intended.
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')

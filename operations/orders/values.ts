@@ -4,15 +4,15 @@ import { agePattern, parseAge } from '../../domain/text/age.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
-/** Type of a field: its schema in requests, and its parser on a command line. */
+/** Type of a field: the schema for requests, and the parser for the command line. */
 export interface Value<Type = unknown> {
-  /** Parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need none. */
+  /** Names the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
   readonly kind: keyof typeof schemas | 'choice' | 'orders' | 'within'
   readonly schema: z.ZodType<Type>
   readonly choices?: readonly string[]
   readonly repeats?: true
   readonly bounds?: readonly [from: number, to: number]
-  /** Default value on a command line. */
+  /** Default value on the command line. */
   readonly usual?: string
 }
 
@@ -38,7 +38,7 @@ const schemas = {
   number: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   u64: sequenceSchema,
   wei: weiSchema,
-  /** Requests give wei. Only a command line can name a coin. */
+  /** Requests give wei. On a command line, an amount may name a coin. */
   amount: weiSchema.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
   gas: z.string(),
   gasFactor: z.number(),
@@ -59,7 +59,7 @@ const schemas = {
   /** ms since the epoch. Requests give ISO 8601 in UTC. */
   pastTime: z.iso.datetime().transform((iso) => Date.parse(iso)),
   time: z.iso.datetime({ offset: true }).transform((iso) => Date.parse(iso)),
-  /** ms. Requests give a text. */
+  /** ms. Requests give a text such as `2h`. */
   age: z
     .string()
     .regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')
