@@ -188,7 +188,7 @@ export interface Chain {
   msToFinality(height: number): number
   /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
-  /** The user of a nonce, by quorum. Undefined: none, pruned, or an EIP-7702 authorisation. Throws NODES_DISAGREE. */
+  /** A nonce's transaction, by quorum. Undefined: none, pruned, or an EIP-7702 authorisation. Throws NODES_DISAGREE. */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /** Whether most nodes have another block at this height, or a final head 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>

@@ -29,7 +29,7 @@ export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClie
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/** The answer, or an error with one of these codes. Such an error fails no check: no worker may run yet. */
+/** The answer, or an error with one of these codes. Such an error fails no check: workers often start later. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error

@@ -67,7 +67,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** Pause before the second try of all nodes, ms. One reset of an idle connection must not fail a call. */
+/** Pause before nodes are tried again, ms. One reset of an idle connection must not fail a call to the only node. */
 const secondRoundMs = 150
 
 /** See `Nodes.request`. `readers` are in the current order of preference. */
