@@ -66,7 +66,7 @@ interface Listening {
   readonly assertStillGood: () => Promise<void>
 }
 
-/** The events of a feed as a stream of server-sent events. It ends with the feed or the token. */
+/** The events of a feed as a stream of server-sent events. The stream ends with the feed or the token. */
 export function openListener(feed: EventFeed, { lastId, expiresAt, heartbeatMs, assertStillGood }: Listening): PassThrough {
   const body = new PassThrough({ highWaterMark: mostBuffered })
   const write = (text: string) => {

@@ -69,7 +69,7 @@ Without one, --json prints one object per change.`,
 
 type ListOptions = FilterOptions & { readonly limit: number }
 
-/** Pause between two queries, ms. Each costs a worker's time. */
+/** Pause between two queries, ms. Each query costs a worker's time. */
 const pollMs = 1_000
 
 async function select(client: TemporalClient, config: Config, options: ListOptions): Promise<TransferRow[]> {
