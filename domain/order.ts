@@ -12,7 +12,7 @@ export interface GivenOrder extends Order {
   /** ms since the epoch by the workflow's clock. */
   readonly at: number
   readonly facts?: OrderFacts
-  /** Number of repetitions in a row. Absent: once. `at` is the time of the last one. */
+  /** How many times in a row the order was given. Absent: once. `at` is the last of these times. */
   readonly times?: number
 }
 
@@ -28,7 +28,10 @@ const linesShown = 10
 /** Maximum lengths of name and reason, characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
-/** Reads an author and reason from any value: a malformed signal must not fail a task. @param via reason if unnamed */
+/**
+ * Reads author and reason from any value, since a malformed signal must not fail a task.
+ * @param via how the order came; part of the reason if the order has no name
+ */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer

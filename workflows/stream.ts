@@ -41,7 +41,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** Ignores an invalid checkpoint, which only lengthens the backfill. Whoever started the stream has raised an alarm. */
+/** Ignores an invalid checkpoint, which only lengthens the backfill. The starter of the stream has raised an alarm. */
 function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

@@ -43,12 +43,12 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   }
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, transfer, unauthorized)
-  // If the gate is why that lane gave no nonce, the transfer waits for the gate.
+  // If this gate is why the avoided lane gave no nonce, the transfer waits for the gate.
   const gate = await reserve(laneAddress(left))
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
-/** If every lane lacks only its role at the bridge, the transfer waits for the role. */
+/** If a missing role at the bridge is all that keeps every lane from working, the transfer waits for the role. */
 async function unauthorizedGate(
   deps: Deps,
   transfer: Transfer,

@@ -60,7 +60,7 @@ export interface Raising extends CallCost {
   readonly policy: FeePolicy
   /** An operator or the lane needs the transaction now, so the limit of raises does not apply. The policy's caps do. */
   readonly urgent?: boolean | undefined
-  /** Minimum fees that an operator ordered. The policy's caps do not apply. The market decides an absent field. */
+  /** Minimum fees that an operator ordered. The policy's caps do not apply. An absent field follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
   /** A pool has a dearer transaction of the nonce, unknown to Portage, so nodes refuse Portage's dearest attempt. */
   readonly outpriced?: boolean | undefined
@@ -143,7 +143,7 @@ export function costNow({ gasLimit, dataFee }: CallCost, { baseFee, tip, maxFee 
   return BigInt(gasLimit) * perGas + BigInt(dataFee ?? '0')
 }
 
-/** What a mined transaction paid for its gas, decimal wei. */
+/** Cost of the gas of a mined transaction, decimal wei. */
 export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: string; readonly effectiveGasPrice: string }): string {
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
@@ -237,7 +237,7 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Always limits gas: a stranger's token may burn any amount. At equal scopes the settings win over the config. */
+/** Always limits gas: a stranger's token may burn any amount. For equal scopes, rules of the settings win. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {

@@ -91,7 +91,7 @@ export interface Entry {
   readonly attempts: readonly Attempt[]
 }
 
-/** Minimum fees that an operator ordered. The market decides an absent field. `after`: number of attempts before. */
+/** Minimum fees that an operator ordered. An absent field follows the market. `after`: number of attempts before. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }

@@ -144,7 +144,7 @@ export interface Closed {
   readonly by?: string
 }
 
-/** An owner to notify: the nonce is no longer in a block, and the reporting process does not drive it. */
+/** An owner to notify: its nonce is no longer in a block, and the reporting process does not drive the nonce. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number

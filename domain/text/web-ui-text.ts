@@ -13,7 +13,7 @@ const instead: Readonly<Record<string, string>> = {
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** Makes a summary: one line without markup or links. It is cut, since a too long summary would fail a task. */
+/** Makes a summary: one line without markup or links. It is cut, since a summary that is too long would fail a task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0

@@ -9,7 +9,7 @@ const coveredLimit = 1_000
 /** For this time, ms, a lower height counts as that of a lagging node, since processes are never silent for longer. */
 const leadMs = 60_000
 
-/** Applies an observation. Once synced, the lowest 1,000 unmined nonces have entries, so that none blocks others. */
+/** Applies an observation. Once synced, the lowest 1,000 unmined nonces have entries, so that no-ops can fill them. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   // The chain was replaced, so the observation is of another chain.
