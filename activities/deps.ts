@@ -35,7 +35,7 @@ export interface StepDeps {
   readonly losses?: Losses
   readonly localLanes?: LocalLanes
   readonly stepTimes?: StepTimes
-  /** Absent: a contradiction on the chains only parks its transfer. */
+  /** Halts a route whose contracts contradict each other. Absent: only the transfer is parked. */
   readonly haltRoute?: HaltRoute
 }
 

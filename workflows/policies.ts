@@ -43,7 +43,7 @@ export function notifyPolicy() {
 export const waits = {
   /** For a transaction that is in no block yet. The lane's process drives the transaction. */
   pendingMs: 10_000,
-  /** For a closed gate, a full lane or another try. */
+  /** While a gate is closed or a lane is full, and between tries. */
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   /** Longest wait for lanes, fees and halts, which may change with every block. */

@@ -13,7 +13,7 @@ export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
-  /** W3C, hex. */
+  /** The flags of W3C's traceparent, hex. */
   readonly flags: string
   readonly startedAt: number
   readonly endedAt: number

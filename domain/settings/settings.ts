@@ -170,7 +170,7 @@ function withoutExpired(settings: Settings, at: number): Settings {
 
 type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tokens'>
 
-/** Replaces, adds or removes the row with the fields of `key`. Other rows keep their places. */
+/** Replaces, adds or removes the row that has the fields of `key`. Other rows keep their places. */
 function edited<Name extends keyof Lists>(
   settings: Settings,
   name: Name,

@@ -67,7 +67,10 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/** Adds a mark. Keeps the first and last mark of a height. A full list drops every other mark of its older half. */
+/**
+ * Adds a mark, which is a number with its height. Keeps the first and last mark of a height. A full list drops every
+ * other mark of its older half.
+ */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0

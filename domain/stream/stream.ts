@@ -120,7 +120,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 /** Blocks below the live scan that have yet to be read. */
 export interface Backfill {
-  /** Heights. */
+  /** Block heights. */
   readonly left: IntervalSet
   /** Number of blocks ordered since the list was last empty. Progress is measured against this number. */
   readonly ordered: number
@@ -239,7 +239,7 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly parked: number
   /** Numbers outside the window, by code. Absent: none. */
   readonly outside?: Readonly<Record<string, number>>
-  /** Number of open numbers with `early`. */
+  /** How many open numbers are `early`. */
   readonly toVerify: number
   readonly room: number
   /** `ordered`: an operator has set `most`, which outranks the config. */

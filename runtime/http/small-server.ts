@@ -36,11 +36,11 @@ interface SmallServerWork {
   /** The error code if the server cannot listen. */
   readonly code: ErrorCode
   readonly answer: (request: IncomingMessage, path: string) => Promise<Answer>
-  /** The answer after an error of `answer`. */
+  /** The answer if `answer` throws. */
   readonly failure: (error: unknown) => Answer
 }
 
-/** An HTTP server with limits. Throws an error with `code`. */
+/** Opens an HTTP server with limits. Throws a RelayerError with `code` if it cannot listen. */
 export async function openSmallServer(
   { host, port, hosts }: SmallServerOptions,
   { setting, code, answer, failure }: SmallServerWork,

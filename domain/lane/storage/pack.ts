@@ -230,7 +230,7 @@ function digits36(token: string): bigint {
 const base64 = `${letters}abcdefghijklmnopqrstuvwxyz0123456789-_`
 const values: ReadonlyMap<string, number> = new Map(base64.split('').map((character, value) => [character, value]))
 
-/** Two characters for three hex digits. `hexOf` needs the length to turn them back. */
+/** Packs three hex digits into two characters. `hexOf` needs their number to unpack them. */
 export function packedHex(hex: string): string {
   let text = ''
   for (let at = 0; at < hex.length; at += 3) {
