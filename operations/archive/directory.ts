@@ -5,8 +5,8 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
 /**
- * A crashed process left a lock that is older than this, ms. The clocks of machines that share the folder must not
- * differ by more than this.
+ * A lock that is older than this, ms, was left by a crashed process. The clocks of machines that share the folder must
+ * not differ by more than this.
  */
 const staleMs = 60_000
 

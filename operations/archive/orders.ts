@@ -26,7 +26,7 @@ const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. Throws ARCHIVE_*. @param through end of the search, epoch ms. Undefined: not complete */
+/** Appends missing orders. Throws ARCHIVE_*. @param through end of the search, epoch ms. Undefined: it was cut short */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()

@@ -22,7 +22,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Stores texts in S3 or a compatible service (MinIO, R2, Ceph). Uses the AWS signer of KMS instead of an S3 client. */
+/** Stores texts in S3 or a compatible service (MinIO, R2, Ceph). Uses the AWS signer, as KMS does, and no S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 

@@ -4,10 +4,10 @@ import type { Finding } from './finding.ts'
 
 /** If steps wait this long, ms, the process that polled for them was killed. */
 const untakenMs = 8_000
-/** A step fails if it was tried this often or more. */
+/** A step is reported as failing after this many tries. */
 const triesUntilFailing = 3
 
-/** Receivers that are not notified or that refuse notifications, each in a row. */
+/** Receivers that are not notified or refuse notifications: one row per receiver. */
 export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | 'receivers' | 'ledger'>): Finding[] {
   // If no worker serves the ledger, another finding reports this.
   if (ledger.answered === 0) return []

@@ -62,7 +62,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** `since`: since when the transfers whose state was queried are in it. Without any, the start of the first run. */
+/** `since`: since when the transfers whose state was queried are in it. If there are none: the first run's start. */
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   const since = Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))

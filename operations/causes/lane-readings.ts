@@ -8,7 +8,7 @@ import { type ChainFacts, limits, read, valueOf } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** ISO 8601. If a node has just shown the balance: now. Otherwise: when the ledger got the balance. */
+  /** Time of the balance, ISO 8601: when a node has just shown it, otherwise when the ledger got it. */
   readonly balanceAt?: string
 }
 

@@ -10,7 +10,7 @@ import { type FailingWorkflow, limits, type ServedFacts, type TransferFacts } fr
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
 /** Omits moving transfers that are younger than this, ms. */
 const freshMs = 2_000
-/** A workflow's task fails if it was tried this often or more. */
+/** A workflow's task is reported as failing after this many tries. */
 export const triesUntilFailing = 3
 /** How far back declined transfers are listed, ms. */
 const declinedMs = 24 * 3_600_000
@@ -39,7 +39,7 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** The oldest transfers by target chain, state and code. Of those with a code, one shows that the chain is served. */
+/** The oldest transfers by target chain, state and code. For a code, one transfer shows whether the chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))

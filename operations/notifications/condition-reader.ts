@@ -70,7 +70,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // The streams could not be read, so none of their conditions is over.
+  // The streams could not be read, so no condition of a stream ends now.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>

@@ -36,7 +36,9 @@ const atOnce = 4
 export type Proof = 'encrypted' | 'temporal'
 
 /**
- * Undefined: not Portage's. `temporal`: unreadable, or not `isSealed` (encryption is required). Throws client errors.
+ * Undefined: the run is not Portage's. `temporal`: it is unreadable, or encryption is not required. Throws errors of
+ * the client.
+ * @param isSealed whether encryption is required
  */
 export function proofsOf(
   client: TemporalClient,

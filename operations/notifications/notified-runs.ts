@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Runs that a receiver was notified of already. Needed because reads overlap, since Temporal lists some runs late. */
+/** Runs that a receiver was notified of already. Reads overlap by minutes, because Temporal lists some runs late. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 

@@ -8,7 +8,7 @@ import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 
-/** Also accepts short ids of lanes. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Also accepts short ids of running ledgers and of the config's lanes. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]

@@ -23,7 +23,7 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   idle: string[]
   /** Transfers whose effect is gone and that already run again. */
   underway: number
-  /** Transfers on which nodes disagree, or whose loss no second block confirms. The next audit checks them again. */
+  /** Transfers on which nodes disagree, or whose missing effect no second block shows. The next audit checks again. */
   unsure: number
 }
 

@@ -74,7 +74,7 @@ export type SendOperatorTransactionResult =
   | { kind: 'pending'; held: Held; reason: string }
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   | { kind: 'impossible'; reason: string }
-  /** Most nodes show that the nonce is final, and whether a no-op or an external transaction used it. */
+  /** A majority of the nodes shows that the nonce is final, and that a no-op or an external transaction used it. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
   /** A later round has a nonce, since the workflow was reset. The workflow continues with that round or a later one. */
   | { kind: 'superseded'; intentId: string }

@@ -15,7 +15,7 @@ export interface KeylessSteps {
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Whether a mined transaction may still bring the effect. Called before a transfer ends undelivered. */
+  /** Whether a transaction of the transfer may still bring the effect. Called before a transfer ends undelivered. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
@@ -108,7 +108,7 @@ export type BroadcastResult =
   | { kind: 'delivered'; landed: Landed }
   /** In a block that is not final. */
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** Not in a block. Call again with the same intent. `tried`: signed by this process. */
+  /** Not in a block. Call again with the same intent. `tried`: attempts that this process signed. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
   /** The lane grants no nonce: it is paused, full, out of funds and so on. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
@@ -126,7 +126,7 @@ export interface ConfirmInput {
   /** Portage's transaction. Absent: somebody else may have caused the effect. */
   landed?: Landed
   waitMs: number
-  /** All nodes must agree, because the transfer would end without the effect. */
+  /** A majority of the nodes must show no effect, because the transfer would end without it. */
   requireAgreement?: true
   seenAt?: number
 }

@@ -8,7 +8,7 @@ import type { WorkerTuning } from './create-worker.ts'
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** Time to end that the process has beyond that of its Workers (`worker.shutdownForceSeconds`), ms. */
+/** Time that the process has to end after its Workers' time (`worker.shutdownForceSeconds`), ms. */
 const marginMs = 30_000
 
 export interface UnpolledQueue {

@@ -133,7 +133,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Sends traces over OTLP if an endpoint is named. Otherwise, or with OTEL_SDK_DISABLED, loads no library. */
+/** Sends traces over OTLP if an endpoint is named. Else, or with OTEL_SDK_DISABLED: undefined, without a library. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },

@@ -20,7 +20,7 @@ import { problemOf } from '../../observability/severity.ts'
 /** These workflows fail if they do not replay, and start again from the chains' state. Other types are reset. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Concurrent steps without local broadcasts. Those have slots of their own, so that they delay no withdrawal. */
+/** Slots for concurrent steps. Local broadcasts have separate slots, so that they delay no withdrawal. */
 const keylessSlots = 50
 
 export async function createChainWorker(
@@ -111,7 +111,7 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** Interval between settings or checks of the schedule, ms. After a wipe, Temporal has no schedule. */
+/** The schedule is set or checked at this interval, ms. After a wipe, Temporal has no schedule. */
 const againMs = 15_000
 
 /** Keeps the schedule of a chain's audits as configured. A schedule that an operator paused stays paused. */

@@ -32,9 +32,9 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin without settings, remove its file
- * first. If the checkpoint is newer than the settings, the role `ledger` repeats only its halts, denials and
- * revocations.
+ * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin without settings, remove the
+ * checkpoint's file first. If the checkpoint is newer than the settings, the role `ledger` repeats only its halts,
+ * denials and revocations.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, merges } = options

@@ -15,7 +15,7 @@ const mostTries = 5
 
 let address: string | undefined
 
-/** Serves the core's metrics at a random loopback address. The server checks no host, so no web page may guess it. */
+/** Serves the core's metrics at a random loopback address that no web page guesses, as it does not check hosts. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)

@@ -60,7 +60,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined: stale (`isStale`) when its turn came. Throws `unreachable` after `close`, INTERNAL if malformed. */
+  /** Undefined: `isStale` was true when its turn came. Throws `unreachable` after `close`, INTERNAL if malformed. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {

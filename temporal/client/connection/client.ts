@@ -4,7 +4,7 @@ import type { StreamNames } from '../../../domain/stream/stream.ts'
 /** Client of one namespace. Only `temporal/client` calls the SDK. Functions that name no codes throw SDK errors. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
-/** Ends all calls of `work` with an error after `timeoutMs`. Calls outside `within` wait for an answer for ever. */
+/** Ends all calls of `work` with an error after `timeoutMs`. Calls outside `within` wait without a limit. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + timeoutMs, work)
 }

@@ -8,7 +8,7 @@ import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts
 
 /** Selects the transfers of a stream. Without `emitter`: of all emitters. */
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Wormhole chain id. It also finds transfers whose source had another name in the config. */
+  /** Wormhole chain id. Selects also transfers whose source had another name in the config. */
   readonly emitterChain?: number | undefined
 }
 

@@ -169,7 +169,7 @@ function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTr
   return isAsListed(ended) ? 'same' : 'foreign'
 }
 
-/** Whether the code shows that the payload's writer had no key. A readable payload needs a key. */
+/** Whether the code shows that the payload's writer had no key, which a readable payload needs. */
 function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }

@@ -25,7 +25,7 @@ const mostScanned = 10_000
 const pageSize = 1_000
 /** Scans share pages for this time, ms, so that many unknown ids cause only one reading. */
 const sharedMs = 2_000
-/** How many queries' lists are shared at most. */
+/** Maximum number of shared lists. There is one list per query. */
 const mostLists = 4
 const mostNamed = 10
 /** Minimum digits of a digest. Fewer digits would match any transfer. */
