@@ -32,7 +32,7 @@ export function idOf(...parts: readonly (string | number)[]): string {
 
 const atOnce = 4
 
-/** What proves the event. `encrypted`: an encrypted payload, which needs a key. `temporal`: only Temporal's list. */
+/** Proof of the event. `encrypted`: an encrypted payload, which needs a key. `temporal`: only Temporal's list. */
 export type Proof = 'encrypted' | 'temporal'
 
 /**

@@ -71,7 +71,7 @@ export interface OrderSpec extends OrderText {
   /** The order sends coins. A repeated request must therefore not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** What is wrong with the options. The command then ends with status 2. */
+  /** The fault of the options. The command then ends with status 2. */
   readonly misuse?: (given: never) => string | undefined
   /** Absent: command and route do different things. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
