@@ -80,7 +80,7 @@ function keepConnecting(chain: Chain, options: RetryOptions): void {
 
 const firstMs = 250
 const longestMs = 5_000
-/** Pause after a server refused the connection, ms. More tries do not help and may lock the client out. */
+/** Pause after Temporal refused the credentials, ms. More tries do not help and may lock the client out. */
 const refusedMs = 30_000
 const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
 const logAgainMs = 5 * 60_000

@@ -16,7 +16,7 @@ export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
-/** Maximum time for the work on a request, ms. The API waits less than this for answers of guardian APIs. */
+/** Maximum time for the work on a request, ms. The limit of each call to a guardian API is shorter. */
 const workMs = 90_000
 /** Time limit of the workflow. The server enforces it without a worker, so that no key stays taken for ever. */
 const longestRun = '10 minutes'
