@@ -72,8 +72,10 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   })
   guardRoutes(app, check)
 
-  eventRoute(app, deps, { check, causes: stuckRoute(app, deps) })
+  const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
+  // Last, as its preClose hook waits for a poll of Temporal, and hooks run one after another.
+  eventRoute(app, deps, { check, causes })
   await app.ready()
   return app
 }

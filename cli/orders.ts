@@ -67,14 +67,10 @@ export async function giveOrder(
 }
 
 export function orderCommands(group: string, waits: Partial<Record<OrderName, Wait>> = {}): Commands {
-  const names = Object.keys(orders) as OrderName[]
-  const commands = names.flatMap((name) => {
-    const [first, second, third] = name.split(' ')
-    return first === group && second !== undefined && third === undefined && orderOf(name).run
-      ? [[second, orderCommand(name, waits[name])]]
-      : []
-  })
-  return Object.fromEntries(commands) as Commands
+  const names = (Object.keys(orders) as OrderName[]).filter(
+    (name) => orderOf(name).run && /^\S+ \S+$/.test(name) && name.startsWith(`${group} `),
+  )
+  return Object.fromEntries(names.map((name): [string, CommandSpec] => [name.slice(group.length + 1), orderCommand(name, waits[name])]))
 }
 
 export function orderText(name: OrderName): Pick<CommandSpec, 'description' | 'notes' | 'examples'> {

@@ -106,14 +106,17 @@ function profileLayer({ profile: configured }: TemporalConfig, env: Record<strin
   }
   const profile = env['TEMPORAL_PROFILE'] ?? configured
   const where = `profile ${profile ?? 'default'} of ${file ?? 'temporal.toml'}`
-  return layerOf(
-    load(
-      where,
-      () => loadClientConfigProfile({ ...(profile && { profile }), disableEnv: true, configFileStrict: true, overrideEnvVars: env }),
-      profile !== undefined,
-    ),
-    () => where,
-  )
+  const read = () => {
+    try {
+      return loadClientConfigProfile({ ...(profile && { profile }), disableEnv: true, configFileStrict: true, overrideEnvVars: env })
+    } catch (cause) {
+      // @temporalio/envconfig 1.24 throws a TypeError for a file without any profile.
+      if (!(cause instanceof TypeError)) throw cause
+      if (profile === undefined) return {}
+      throw new Error('the file has no profile', { cause })
+    }
+  }
+  return layerOf(load(where, read), () => where)
 }
 
 const variables: Readonly<Record<keyof Layer, string>> = {
@@ -164,15 +167,12 @@ const profileSchema = z.object({
 })
 
 /** Throws CONFIG_INVALID without quoting the file, which may hold a secret. */
-function load(where: string, read: () => ClientConfigProfile, named = true): z.output<typeof profileSchema> {
+function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
   let profile: ClientConfigProfile
   try {
     profile = read()
   } catch (cause) {
-    // @temporalio/envconfig 1.24 throws a TypeError for a file without any profile.
-    const isEmpty = cause instanceof TypeError
-    if (isEmpty && !named) return {}
-    const [why] = isEmpty ? ['the file has no profile'] : (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
     throw problem(where, `cannot be used: ${why}`, 'Correct it; temporal.useEnvironment: false does without it.')
   }
   const parsed = profileSchema.safeParse(profile)

@@ -209,19 +209,20 @@ type Definitions = typeof metricDefinitions
 type MetricOf<Definition> = Definition extends MetricDefinition<infer Label, infer Kind> ? MetricsByKind<Label>[Kind] : never
 type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
-type Collect = (metrics: Metrics) => void | Promise<void>
-
 /** All metrics as one typed object. */
 export interface Metrics extends MetricsByName {
-  /** Calls `collect` before each rendering, to copy values. Requests in it need a time limit. Returns its removal. */
-  onCollect(collect: Collect): () => void
+  /** Calls `collect` before each rendering, to copy values. Returns its removal. */
+  onCollect(collect: (metrics: Metrics) => void): () => void
+  /** For values that need a request, with a time limit. Awaited before the collectors, so that their values are not older. */
+  onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  const collectors = new Set<Collect>()
+  const refreshes: ((metrics: Metrics) => Promise<void>)[] = []
+  const collectors = new Set<(metrics: Metrics) => void>()
   const byName = Object.entries(metricDefinitions).map(([name, definition]) => [name, createMetric(registry, definition)] as const)
   const metrics: Metrics = {
     ...Object.assign({} as MetricsByName, Object.fromEntries(byName)),
@@ -229,8 +230,10 @@ export function createMetrics(): Metrics {
       collectors.add(collect)
       return () => collectors.delete(collect)
     },
+    onRefresh: (refresh) => void refreshes.push(refresh),
     async render() {
       // One failing collector, such as that of a closing chain, must not hide the values of the others.
+      await Promise.allSettled(refreshes.map((refresh) => refresh(metrics)))
       await Promise.allSettled([...collectors].map(async (collect) => collect(metrics)))
       return registry.metrics()
     },

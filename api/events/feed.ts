@@ -34,12 +34,16 @@ export class EventFeed {
   #count = 0
   #loop: Promise<void> | undefined
   #leftAt = 0
-  /** Kinds whose event `ready` was already sent. Later listeners have missed that event. */
-  readonly ready = new Set<string>()
+  readonly #ready = new Set<string>()
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {
     this.#poll = poll
     this.#options = options
+  }
+
+  /** Kinds whose event `ready` was already sent. Later listeners have missed that event. */
+  get ready(): ReadonlySet<string> {
+    return this.#ready
   }
 
   get listeners(): number {
@@ -78,7 +82,7 @@ export class EventFeed {
 
   #emit({ type, data }: News): void {
     const event = { id: `${this.#epoch}-${++this.#count}`, type, data }
-    if (type === 'ready') this.ready.add((data as { readonly what: string }).what)
+    if (type === 'ready') this.#ready.add((data as { readonly what: string }).what)
     this.#events = [...this.#events, event].slice(-this.#options.most)
     for (const listener of this.#listeners.keys()) listener(event)
   }

@@ -20,8 +20,8 @@ const keptMs = 1_000
 /** `GET /metrics`: Prometheus text. The admin port shows the same figures. */
 export function metricsRoute(app: Api, deps: ApiDeps): void {
   const { metrics } = deps
-  metrics.onCollect(createTransferCounts(deps))
-  if (!deps.feedsStreams) metrics.onCollect(createStreamMetrics(deps))
+  metrics.onRefresh(createTransferCounts(deps))
+  if (!deps.feedsStreams) metrics.onRefresh(createStreamMetrics(deps))
   const render = keptRead(() => metrics.render(), { fromAnswer: keptMs })
   const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
   app.get('/metrics', { config: { access: 'open' }, schema }, async (_, reply) =>

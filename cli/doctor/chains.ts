@@ -5,9 +5,9 @@ import type { ChainConfig, Config, LaneSettings } from '../../config/schema/sche
 import { amountText } from '../../domain/text/amounts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { chainFamilies, type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
-import { read } from '../../bridges/kit/contract-reader.ts'
+import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
-import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
+import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 import type { SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane.ts'
@@ -39,14 +39,7 @@ async function checkChain(name: string, chain: ChainConfig, coin: string | undef
     })
     if (!reader) return [...nodes, ...keys, ...calls]
     const { contracts, wormholeChainId } = chain
-    const wormhole = await Promise.all(
-      contracts && wormholeChainId !== undefined
-        ? [
-            look(area, 'core contract', () => checkCore(reader, contracts, wormholeChainId)),
-            look(area, 'token bridge contract', () => checkTokenBridge(reader, contracts, wormholeChainId)),
-          ]
-        : [],
-    )
+    const wormhole = contracts && wormholeChainId !== undefined ? await checkContracts(area, reader, contracts, wormholeChainId) : []
     const balances = await Promise.all(
       chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address, coin))),
     )
@@ -89,7 +82,20 @@ const abi = new Interface(['function chainId() view returns (uint16)', 'function
 
 type Contracts = NonNullable<ChainConfig['contracts']>
 
-async function checkCore(reader: Reader, { core }: Contracts, wormholeChainId: number): Promise<Finding> {
+/** Checks Wormhole's contracts of a chain. */
+export function checkContracts(area: string, reader: ContractReader, contracts: Contracts, wormholeChainId: number): Promise<Check[]> {
+  const check = async (field: keyof Contracts, checking: Promise<Finding>) => {
+    const found = await orError(checking, 'NODE_REFUSED')
+    if (!(found instanceof RelayerError)) return found
+    return fail(`${contracts[field]} is no such contract: ${found.about}`, `Correct contracts.${field} of this chain.`)
+  }
+  return Promise.all([
+    look(area, 'core contract', () => check('core', checkCore(reader, contracts, wormholeChainId))),
+    look(area, 'token bridge contract', () => check('tokenBridge', checkTokenBridge(reader, contracts, wormholeChainId))),
+  ])
+}
+
+async function checkCore(reader: ContractReader, { core }: Contracts, wormholeChainId: number): Promise<Finding> {
   const wrong = await wrongChainId(reader, core, wormholeChainId)
   if (wrong) return wrong
   const [index] = await read(reader, { abi: coreAbi, to: core, method: 'getCurrentGuardianSetIndex' })
@@ -98,7 +104,7 @@ async function checkCore(reader: Reader, { core }: Contracts, wormholeChainId: n
   return `${core}, guardian set ${index} of ${keys.length}`
 }
 
-async function checkTokenBridge(reader: Reader, { core, tokenBridge }: Contracts, wormholeChainId: number): Promise<Finding> {
+async function checkTokenBridge(reader: ContractReader, { core, tokenBridge }: Contracts, wormholeChainId: number): Promise<Finding> {
   const wrong = await wrongChainId(reader, tokenBridge, wormholeChainId)
   if (wrong) return wrong
   const itsCore = String(await read(reader, { abi, to: tokenBridge, method: 'wormhole' })).toLowerCase()
@@ -107,7 +113,7 @@ async function checkTokenBridge(reader: Reader, { core, tokenBridge }: Contracts
   return fail(`${tokenBridge} belongs to the core contract ${itsCore}`, remedy)
 }
 
-async function wrongChainId(reader: Reader, contract: string, expected: number): Promise<Finding | undefined> {
+async function wrongChainId(reader: ContractReader, contract: string, expected: number): Promise<Finding | undefined> {
   const [actual] = await read(reader, { abi, to: contract, method: 'chainId' })
   if (Number(actual) === expected) return undefined
   return fail(`${contract} belongs to Wormhole chain ${actual}, not ${expected}`, 'Correct wormholeChainId or the contract address.')

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, outage, type Row, row } from './row.ts'
 
 const { nodes, reason } = commands
 const disable = `portage node disable <chain> <node> ${reason}`
@@ -61,14 +61,16 @@ export const chainRows = {
     remedy: 'Repair the node, or disable it. A node far above the others is on another chain.',
     ...cause('node', 'Portage asks this node last.', [nodes]),
   },
-  NODES_DISAGREE: retry(
+  NODES_DISAGREE: outage(
     'The nodes of the chain do not agree.',
     'Nothing if it passes. Otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
   ),
-  NODE_UNAVAILABLE: retry('No node of the chain answered.', 'Check the nodes in the config; `portage doctor` tests each of them.'),
-  NODE_REFUSED: retry('The node refused the request.', 'Read the message of the node.'),
-  CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
-  TRANSACTION_REFUSED: retry('The node refused the transaction.', 'Read the message of the node.'),
+  NODE_UNAVAILABLE: outage('No node of the chain answered.', 'Check the nodes in the config; `portage doctor` tests each of them.'),
+  NODE_REFUSED: outage('The node refused the request.', 'Read the message of the node.'),
+  CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.', {
+    isOutage: true,
+  }),
+  TRANSACTION_REFUSED: outage('The node refused the transaction.', 'Read the message of the node.'),
   HEADERS_UNCHECKED: row(
     'Most nodes show block headers whose hashes do not fit: headers are no longer checked.',
     'Nothing if the chain hashes its headers in its own way. Otherwise find out who is between this process and the nodes.',
@@ -77,7 +79,7 @@ export const chainRows = {
     'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
     'Build secp256k1 for this platform: run `npm explore secp256k1 -- npm run install`.',
   ),
-  EFFECT_UNDONE: retry(
+  EFFECT_UNDONE: outage(
     'The chain no longer shows what it showed as final.',
     'Nothing: the transfer is delivered again. Ask the operators of the chain, and consider a larger distance to finality.',
   ),

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, outage, retry, type Row, row } from './row.ts'
 
 const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLane } = commands
 
@@ -17,6 +17,7 @@ export const laneRows = {
     ...fatal(
       'A block that the lane knew as final is no longer in the chain.',
       'Make sure that the chain was really replaced, and that no node is on a wrong fork. Then run `portage lane reset --chain-replaced`.',
+      { isOutage: true },
     ),
     ...cause('lane', does.otherLanes, [nodes, `portage lane reset <lane> --chain-replaced ${reason}`], 'The lane has stopped itself.'),
   },
@@ -62,7 +63,7 @@ export const laneRows = {
     ),
   },
   LANE_UNREACHABLE: {
-    ...retry('The lane workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
+    ...outage('The lane workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
     ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other ledgers do answer.'),
   },
   LANE_UNSYNCED: {
@@ -107,6 +108,7 @@ export const laneRows = {
     ...fatal(
       'The signing policy of the lane does not allow this.',
       'Nothing was signed. If the traffic is real, raise the limit that the message names in the config of the processes with the key; no command does. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
+      { isOutage: true },
     ),
     ...cause('transfers', 'Portage signs nothing beyond the limits. The transfers wait.', [show, showLane]),
   },
@@ -114,11 +116,12 @@ export const laneRows = {
     ...fatal(
       'No message of a bridge proves this call: the key of the lane does not sign it.',
       'Nothing was signed. Portage did not start this workflow, or its message was altered: find out who can reach Temporal.',
+      { isOutage: true },
     ),
     ...cause('transfers', 'Nothing is signed.', [show, showLane]),
   },
   SIGNER_OFFLINE: {
-    ...retry(
+    ...outage(
       'The signer of this lane does not sign as it should.',
       'Nothing if it passes. Otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
     ),
@@ -127,8 +130,9 @@ export const laneRows = {
   SIGNER_UNAVAILABLE: fatal(
     'The key of this lane could not be opened.',
     "Check the lane's signer in the config: the keystore file and its password, the variable, or the key of the signing service.",
+    { isOutage: true },
   ),
-  SPENDING_UNRECORDED: retry(
+  SPENDING_UNRECORDED: outage(
     "The key's spending could not be recorded, so nothing is signed.",
     'Check the folder and its rights, and the space on its disk.',
   ),

@@ -1,4 +1,4 @@
-import { cause, commands, fatal, retry, type Row, row } from './row.ts'
+import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
 
 /** Invalid messages, messages that cannot be checked yet, and the guardian spies that deliver messages. */
 export const messageRows = {
@@ -56,16 +56,16 @@ export const messageRows = {
   NATIVE_TABLE_MISMATCH: fatal(
     'The source contract recorded another transfer under this nonce.',
     'Nothing was sent. One transfer: find out who made its message. If a stream found it, the route is halted: find out whether the source chain was reorganised below finality.',
-    { haltRoute: true },
+    { haltRoute: true, isOutage: true },
   ),
   NATIVE_NONCE_MISMATCH: fatal(
     'The target contract completed this id under another nonce.',
     'The route must stop. Compare both contracts: `noncesToOutboundTransfers` of the nonce, `idsToInboundNonces` of the id.',
-    { haltRoute: true },
+    { haltRoute: true, isOutage: true },
   ),
   NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
   SPY_UNAVAILABLE: {
-    ...retry(
+    ...outage(
       'The guardian spy cannot be reached, or is not read.',
       'Check that the spy runs, that bridges.wormhole-token-bridge.spy.address names it, and that the role intake may reach it.',
     ),

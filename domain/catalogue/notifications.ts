@@ -1,4 +1,4 @@
-import { cause, commands, retry, type Row, row } from './row.ts'
+import { cause, commands, outage, type Row, row } from './row.ts'
 
 const { reason } = commands
 const list = 'portage notifications list'
@@ -31,7 +31,7 @@ export const notificationRows = {
     remedy: 'Enable it. With `--from-now` the events of the time in between are left out.',
     ...cause('notifications', waits, [enable]),
   },
-  NOTIFIER_UNREACHABLE: retry('The notifier of this receiver did not answer.', 'Check that a worker serves the queue `ledger`.'),
+  NOTIFIER_UNREACHABLE: outage('The notifier of this receiver did not answer.', 'Check that a worker serves the queue `ledger`.'),
   RECEIVER_REFUSES: row(
     'A receiver refuses a notification, which is sent again.',
     "Look for the id in the receiver's own log. 401 and 403: does it have the secret? 404 and 3xx: is its url right?",

@@ -1,4 +1,4 @@
-import { cause, commands, retry, type Row, row, fatal } from './row.ts'
+import { cause, commands, outage, retry, type Row, row, fatal } from './row.ts'
 
 /** Processes, config, API and access. */
 export const operationRows = {
@@ -18,7 +18,7 @@ export const operationRows = {
   },
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
   INPUT_INVALID: fatal('The request has a problem.', 'Correct the fields that are named.'),
-  SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'Run `npm run setup`.'),
+  SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'Run `npm run setup`.', { isOutage: true }),
   DATA_FOLDER_UNUSABLE: fatal(
     'The data folder cannot be used.',
     'Check `dataFolder` in the config: the user of the process must be able to write to it, or to create it.',
@@ -138,7 +138,7 @@ export const settingsRows = {
       `portage allow <kind> <party> ${reason}`,
     ]),
   },
-  SETTINGS_UNREACHABLE: retry('The settings workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
+  SETTINGS_UNREACHABLE: outage('The settings workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
   SETTINGS_OLDER: row(
     'The settings are older than before, or gone: Temporal was wiped or restored.',
     'Run `portage settings`: halts, denied parties and revoked tokens are ordered again from the checkpoint. Check everything else.',

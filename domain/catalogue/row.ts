@@ -17,6 +17,8 @@ export interface ErrorRow extends Row {
   readonly waitsForItself?: true
   /** The contracts of a route contradict each other. If most nodes show that, the route is halted. */
   readonly haltRoute?: true
+  /** Portage or something it depends on does not work. Operators should see that, so it is logged as a warning. */
+  readonly isOutage?: true
 }
 
 /** Severities of causes, the most harmful first: `portage stuck` sorts by them. */
@@ -47,12 +49,20 @@ export function row(title: string, remedy: string): Row {
 }
 
 /** An error that a retry can cure. One listed here by mistake is retried for ever. */
-export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself'> = {}): ErrorRow {
+export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'isOutage'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
 
+export function outage(title: string, remedy: string): ErrorRow {
+  return retry(title, remedy, { isOutage: true })
+}
+
 /** An error that no retry can cure. One listed here by mistake parks a transfer that a retry would have cured. */
-export function fatal(title: string, remedy: string, facts: Pick<ErrorRow, 'awaitNewSignatures' | 'haltRoute'> = {}): ErrorRow {
+export function fatal(
+  title: string,
+  remedy: string,
+  facts: Pick<ErrorRow, 'awaitNewSignatures' | 'haltRoute' | 'isOutage'> = {},
+): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }
 

@@ -1,11 +1,11 @@
-import { cause, commands, fatal, retry, type Row, row } from './row.ts'
+import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
 
 const { audit, doctor, nodes, reason, showStream } = commands
 
 /** Streams: their alarms, gaps and checkpoints. */
 export const streamRows = {
   STREAM_UNREACHABLE: {
-    ...retry('The stream workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
+    ...outage('The stream workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
     ...cause('intake', 'Portage keeps asking the stream.', [showStream], 'Other workflows of the queue `ledger` answer.'),
   },
   STREAM_FORKED: {
@@ -94,8 +94,9 @@ export const streamRows = {
   CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',
     'Nothing: the stream begins without it and reads more blocks. Correct or remove the file, or the object.',
+    { isOutage: true },
   ),
-  CHECKPOINT_UNAVAILABLE: retry(
+  CHECKPOINT_UNAVAILABLE: outage(
     'The checkpoint of the stream could not be read or written.',
     'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
   ),

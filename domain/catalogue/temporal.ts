@@ -1,11 +1,11 @@
-import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, outage, retry, type Row, row } from './row.ts'
 
 const { doctor } = commands
 
 /** Temporal, its workers and what Portage keeps there. */
 export const temporalRows = {
   TEMPORAL_UNAVAILABLE: {
-    ...retry('The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
+    ...outage('The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
     ...cause(
       'everything',
       'Every process asks again every few seconds. Messages from the spy are kept in memory; if a process ends, streams fetch them from the guardians.',
@@ -32,35 +32,35 @@ export const temporalRows = {
       'The reason is a bug, a key that a process lacks, or a version that should not run.',
     ),
   },
-  TEMPORAL_NAMESPACE: retry(
+  TEMPORAL_NAMESPACE: outage(
     'The Temporal server does not have the namespace.',
     'Check temporal.namespace in the config, or create it: run `portage setup temporal`.',
   ),
-  TEMPORAL_TLS: retry(
+  TEMPORAL_TLS: outage(
     'The Temporal server requires TLS, and Portage connects in plain text.',
     'Set temporal.tls in the config ({} if a public CA signed the certificate), or TEMPORAL_TLS=true.',
   ),
-  TEMPORAL_NO_TLS: retry(
+  TEMPORAL_NO_TLS: outage(
     'The Temporal server does not speak TLS, and Portage connects with TLS.',
     'Correct temporal.address, or enable TLS at the server. For plain text set temporal.tls.disabled: true, or TEMPORAL_TLS=false.',
   ),
-  TEMPORAL_UNTRUSTED: retry(
+  TEMPORAL_UNTRUSTED: outage(
     "The Temporal server's certificate is not trusted.",
     'Name the CA that signed it: temporal.tls.caFile, or TEMPORAL_TLS_SERVER_CA_CERT_PATH. If only its name differs, set temporal.tls.serverName.',
   ),
-  TEMPORAL_CERTIFICATE_REFUSED: retry(
+  TEMPORAL_CERTIFICATE_REFUSED: outage(
     "The Temporal server refuses Portage's certificate, or requires one and got none.",
     'Use a valid certificate signed by a CA of the server: temporal.tls.certificateFile and keyFile, or TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH.',
   ),
-  TEMPORAL_CREDENTIALS: retry(
+  TEMPORAL_CREDENTIALS: outage(
     'A certificate, key or API key for Temporal cannot be used.',
     'Correct the named file or variable: a PEM certificate and its PEM key, or the bare text of an API key.',
   ),
-  TEMPORAL_API_KEY_REFUSED: retry(
+  TEMPORAL_API_KEY_REFUSED: outage(
     "The Temporal server does not accept Portage's API key.",
     'The key is wrong, expired or of another account. Put a new one into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
   ),
-  TEMPORAL_PERMISSION: retry(
+  TEMPORAL_PERMISSION: outage(
     'The Temporal server does not permit this in the namespace.',
     'Give the API key or certificate access to the named namespace: write for workers and orders, read for queries. An expired API key is refused in the same way.',
   ),

@@ -55,7 +55,13 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   return Promise.all(
     spySources(config).map(async ({ address, bridge }): Promise<SpyFacts> => {
       const health = healths.find((one) => one.address === address)
-      if (!health) return { address, bridge, kept: 0, unknownSets: 0, ...(await reachSpy(address)), asOf: Date.now() }
+      if (!health) {
+        const problem = await reachSpy(address, limits.spyMs).then(
+          () => undefined,
+          () => 'it cannot be reached from here',
+        )
+        return { address, bridge, kept: 0, unknownSets: 0, ...(problem !== undefined && { problem }), asOf: Date.now() }
+      }
       const { connected, paused, problem, kept, unknownSets } = health
       const why = paused ? `it is not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
       return { address, bridge, kept, unknownSets, ...(why !== undefined && { problem: redactText(why) }), asOf: Date.now() }
@@ -63,16 +69,15 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   )
 }
 
-/** Only connects, because a subscription would use one of the spy's places. */
-export async function reachSpy(address: string): Promise<Pick<SpyFacts, 'problem'>> {
+/** Only connects, because a subscription would use one of the spy's places. Throws SPY_UNAVAILABLE. */
+export async function reachSpy(address: string, withinMs: number): Promise<void> {
   const client = new Client(address, credentials.createInsecure())
   try {
     await new Promise<void>((resolve, reject) => {
-      client.waitForReady(Date.now() + limits.spyMs, (error) => (error ? reject(error) : resolve()))
+      client.waitForReady(Date.now() + withinMs, (error) => (error ? reject(error) : resolve()))
     })
-    return {}
-  } catch {
-    return { problem: 'it cannot be reached from here' }
+  } catch (cause) {
+    throw new RelayerError('SPY_UNAVAILABLE', { facts: { address }, cause })
   } finally {
     client.close()
   }

@@ -76,6 +76,36 @@ describe('the listeners of the events', () => {
   })
 })
 
+test('an API that closes stops the audit of a stream, although a poll of the events still waits for Temporal', async () => {
+  let audit: 'none' | 'runs' | 'stopped' = 'none'
+  const auditStream = (_: string, signal: AbortSignal): Promise<never> => {
+    audit = 'runs'
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        audit = 'stopped'
+        reject(new Error('stopped'))
+      })
+    })
+  }
+  const setting = await openApi(deadConfig(await freePort()), silentLogger(), { auditStream })
+  let polls = 0
+  let endPoll = () => {}
+  const poll = new Promise<void>((resolve) => (endPoll = resolve))
+  const list = async function* () {
+    polls++
+    await poll
+  }
+  Object.assign(setting.client.workflow, { list, getHandle: () => ({ query: async () => ({ config: {} }) }) })
+  const events = setting.api.inject('/v1/events')
+  await expect.poll(() => polls).toBeGreaterThan(0)
+  const audited = setting.api.inject({ method: 'POST', url: '/v1/streams/native-bridge:ethereum:bsc/audit' })
+  await expect.poll(() => audit).toBe('runs')
+  const closing = setting.close()
+  await expect.poll(() => audit).toBe('stopped')
+  endPoll()
+  await Promise.all([closing, events, audited])
+})
+
 test('a listener that does not read is disconnected after 1 MB on either side', async () => {
   const mostBuffered = 1_000_000
   // Three bytes per letter: bytes are counted.

@@ -13,7 +13,6 @@ test('GET /v1 lists the routes', async () => {
     {
       "routes": [
         "GET /v1/stuck",
-        "GET /v1/events",
         "POST /v1/transfers",
         "GET /v1/transfers",
         "POST /v1/transfers/bulk",
@@ -77,6 +76,7 @@ test('GET /v1 lists the routes', async () => {
         "GET /v1/spending",
         "GET /v1/links",
         "GET /v1",
+        "GET /v1/events",
       ],
     }
   `)

@@ -41,6 +41,18 @@ test('values of other objects are read at every rendering; a collector that thro
   expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
 })
 
+test('values of other objects are read after those that need a request, so a slow request does not age them', async () => {
+  const metrics = createMetrics()
+  let height = 5
+  metrics.onCollect((all) => all.portage_head_height.set({ chain: 'ethereum' }, height))
+  metrics.onRefresh(async () => {
+    await new Promise(setImmediate)
+    height = 6
+  })
+  metrics.onRefresh(() => Promise.reject(new Error('no answer')))
+  expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
+})
+
 test('an operation that a kind does not have is refused', () => {
   const metrics = createMetrics()
   // @ts-expect-error a gauge does not observe

@@ -39,7 +39,7 @@ export async function openAdmin(
     all.portage_process_cpu_seconds_total.inc({ role }, (user + system) / 1e6)
     all.portage_process_resident_bytes.set({ role }, process.memoryUsage.rss())
   })
-  metrics.onCollect(async (all) => {
+  metrics.onRefresh(async (all) => {
     const found = await checks()
     all.portage_process_ready.set({ role }, found.some(({ ok, vital }) => vital && !ok) ? 0 : 1)
   })
