@@ -1,10 +1,17 @@
-/** Maps the items, with at most `most` calls in parallel. Results keep their order. Rejects with the first failure. */
+/**
+ * Maps the items, with at most `most` calls in parallel. Results keep their order. After a failure it makes
+ * no more calls, waits for those under way and rejects with the first failure.
+ */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
-  const waiting = items.entries()
+  // Unlike an array's iterator, a generator ends for all workers when one of them throws.
+  const waiting = (function* () {
+    yield* items.entries()
+  })()
   const worker = async () => {
     for (const [index, item] of waiting) results[index] = await run(item)
   }
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
+  const workers = Array.from({ length: Math.min(most, items.length) }, worker)
+  await Promise.all(workers).finally(() => Promise.allSettled(workers))
   return results
 }

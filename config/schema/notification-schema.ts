@@ -9,7 +9,7 @@ function isReceiverUrl(text: string): boolean {
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/** This host, link-local addresses (also inside IPv6: compatible, mapped, NAT64), and addresses of AWS and Alibaba. */
+/** This host, link-local addresses (also inside IPv6: compatible, mapped, NAT64), and those of AWS, Google, Alibaba. */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [
@@ -23,6 +23,7 @@ for (const [net, bits] of [
   ['::', 128],
   ['fe80::', 10],
   ['fd00:ec2::254', 128],
+  ['fd20:ce::254', 128],
 ] as const)
   credentialAddresses.addSubnet(net, bits, 'ipv6')
 

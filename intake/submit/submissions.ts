@@ -56,6 +56,7 @@ export class Submissions {
   readonly #running = new Set<Promise<void>>()
   /** Messages with an unknown guardian set, oldest first. */
   readonly #unknown = new Set<Entry>()
+  #unknownBytes = 0
   #bytes = 0
   #isFull = false
   #trouble: ErrorCode | undefined
@@ -130,8 +131,7 @@ export class Submissions {
       this.#options.onDelay?.(error, entry.message)
       const again = () => this.#enqueue(entry)
       this.#delayed.set(entry, this.#closing ? undefined : setTimeout(again, retryWaitMs(entry.tries++, retry)))
-      if (error.code === 'GUARDIAN_SET_UNKNOWN') this.#unknown.add(entry)
-      else this.#unknown.delete(entry)
+      this.#mark(entry, error.code === 'GUARDIAN_SET_UNKNOWN')
       this.#dropUnknown(error)
     }
   }
@@ -139,15 +139,21 @@ export class Submissions {
   #dropUnknown(error: RelayerError): void {
     const { limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 1024 } = this.#options
     for (const oldest of this.#unknown) {
-      if (this.#unknown.size <= limitUnknown && bytesOf(this.#unknown) <= limitUnknownBytes) return
+      if (this.#unknown.size <= limitUnknown && this.#unknownBytes <= limitUnknownBytes) return
       this.#end(oldest, { kind: 'refused', error })
     }
+  }
+
+  #mark(entry: Entry, isUnknown: boolean): void {
+    if (this.#unknown.has(entry) === isUnknown) return
+    this.#unknown[isUnknown ? 'add' : 'delete'](entry)
+    this.#unknownBytes += isUnknown ? entry.message.length : -entry.message.length
   }
 
   #end(entry: Entry, outcome: Outcome): void {
     if (entry.isOver) return
     entry.isOver = true
-    this.#unknown.delete(entry)
+    this.#mark(entry, false)
     clearTimeout(this.#delayed.get(entry))
     this.#delayed.delete(entry)
     this.#bytes -= entry.message.length
@@ -157,7 +163,7 @@ export class Submissions {
   /** A full queue counts as full until it is at half of both limits, so that reading does not stop and go. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
-    const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - bytesOf(this.#unknown)]
+    const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknownBytes]
     const isChanged = this.#isFull ? kept <= limit / 2 && bytes <= limitBytes / 2 : kept >= limit || bytes >= limitBytes
     if (isChanged) onFull((this.#isFull = !this.#isFull))
   }
@@ -168,10 +174,6 @@ export class Submissions {
     this.#trouble = error?.code
     this.#options.onTrouble(error)
   }
-}
-
-function bytesOf(entries: ReadonlySet<Entry>): number {
-  return [...entries].reduce((sum, { message }) => sum + message.length, 0)
 }
 
 /** The wait before another attempt, ms. Doubles each time, and is random so that processes do not try in step. */

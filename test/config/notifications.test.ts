@@ -53,6 +53,7 @@ describe('receivers of notifications in the config', () => {
     'https://[::169.254.169.254]/s3cret',
     'https://[64:ff9b::a9fe:a9fe]/s3cret',
     'https://[fd00:ec2::254]/s3cret',
+    'https://[fd20:ce::254]/s3cret',
     'https://100.100.100.200/s3cret',
     'https://0.0.0.0/s3cret',
     'https:pager.example/s3cret',

@@ -7,6 +7,7 @@ export interface FakeHandle {
   readonly query?: () => Promise<unknown>
   readonly result?: () => Promise<unknown>
   readonly terminate?: () => Promise<unknown>
+  readonly signal?: () => Promise<unknown>
 }
 
 /** A client whose server has these workflows, by their ids. It connects to none. */
@@ -16,7 +17,7 @@ export function handlesClient(handleOf: (id: string) => FakeHandle): Client {
     const gone = async () => {
       throw new WorkflowNotFoundError('not found', id, undefined)
     }
-    return { describe: gone, query: gone, result: gone, terminate: gone, ...handleOf(id) }
+    return { describe: gone, query: gone, result: gone, terminate: gone, signal: gone, ...handleOf(id) }
   }
   Object.defineProperty(client.workflow, 'getHandle', { value: getHandle })
   return client

@@ -150,6 +150,19 @@ describe('submissions', () => {
     expect(fullness).toEqual([true, false, true])
   })
 
+  test('a message in a flood of unknown guardian sets is measured a few times, however many are kept', async () => {
+    const { submissions, outcomes, fail } = network()
+    fail('GUARDIAN_SET_UNKNOWN')
+    let measured = 0
+    const get = () => {
+      measured += 1
+      return 1
+    }
+    for (let index = 0; index < 1_000; index++) submissions.add(Object.defineProperty(new Uint8Array([index]), 'length', { get }))
+    await expect.poll(() => outcomes.length, waitLimit).toBe(800)
+    expect(measured).toBeLessThan(10_000)
+  })
+
   test('submissions are full at the limit of bytes, too', async () => {
     const { submissions, fullness, fail, work } = network({ limitBytes: 100 })
     fail('TEMPORAL_UNAVAILABLE')

@@ -2,7 +2,9 @@ import { createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { probeTemporal } from '../../temporal/client/connection/probe.ts'
+import { setUpNamespace } from '../../temporal/client/connection/namespace-setup.ts'
+import { openConnection, probeTemporal } from '../../temporal/client/connection/probe.ts'
+import { startGrpc } from '../helpers/grpc-server.ts'
 import { listen } from '../helpers/servers.ts'
 
 test('a server that wants TLS has another error than one that does not answer', async () => {
@@ -24,4 +26,31 @@ test('an address without a server, and a server other than Temporal, have their 
   await expect(probeTemporal({ address: other, namespace: 'default' }, { timeoutMs: 3_000 })).rejects.toMatchObject({
     code: 'TEMPORAL_UNAVAILABLE',
   })
+})
+
+/** gRPC's PERMISSION_DENIED. */
+const denied = 7
+
+test('a connection whose greeting fails is closed', async () => {
+  const server = await startGrpc(() => denied)
+  await expect(openConnection({ address: server.address, namespace: 'default' })).rejects.toMatchObject({ code: 'TEMPORAL_PERMISSION' })
+  expect(server.calls('GetSystemInfo')).toBe(1)
+  await expect.poll(server.open).toBe(0)
+})
+
+test('credentials that a rotation makes unreadable after a refusal do not hide the refusal', async () => {
+  const server = await startGrpc((method) => (method === 'GetSystemInfo' ? 0 : denied))
+  const read = () => {
+    if (server.calls('DescribeNamespace') > 0) throw new Error('the file is being replaced')
+    return 'a-key'
+  }
+  const target = { address: server.address, namespace: 'default', apiKey: { from: 'a test', read } }
+  await expect(probeTemporal(target)).rejects.toMatchObject({ code: 'TEMPORAL_PERMISSION' })
+})
+
+test('the set-up describes a namespace that exists once', async () => {
+  const server = await startGrpc((method) => (method === 'ListSearchAttributes' ? denied : 0))
+  const { namespace } = await setUpNamespace({ address: server.address, namespace: 'kept' }, { retentionHours: 72 })
+  expect(namespace).toEqual({ name: 'kept', made: false, retentionHours: 0 })
+  expect([server.calls('DescribeNamespace'), server.calls('RegisterNamespace')]).toEqual([1, 0])
 })

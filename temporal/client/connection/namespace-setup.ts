@@ -35,9 +35,11 @@ export async function setUpNamespace(target: TemporalAccess, { retentionHours }:
   const deadline = Date.now() + timeoutMs
   try {
     return await connection.withDeadline(deadline, async () => {
-      const made = await makeNamespace(connection, namespace, retentionHours)
+      const kept = await readRetentionHours(connection, namespace).catch(unlessMissing)
+      if (kept === undefined) await makeNamespace(connection, namespace, retentionHours)
+      const hours = kept ?? (await readRetentionHours(connection, namespace))
       return {
-        namespace: { name: namespace, made, retentionHours: await readRetentionHours(connection, namespace) },
+        namespace: { name: namespace, made: kept === undefined, retentionHours: hours },
         searchAttributes: await makeAttributes(connection, namespace, deadline),
       }
     })
@@ -85,13 +87,10 @@ async function attributeTypes({ operatorService }: Connection, namespace: string
   return { ...customAttributes }
 }
 
-/** False: the namespace exists already. */
-async function makeNamespace({ workflowService }: Connection, namespace: string, retentionHours: number): Promise<boolean> {
-  if (await workflowService.describeNamespace({ namespace }).catch(unlessMissing)) return false
+async function makeNamespace({ workflowService }: Connection, namespace: string, retentionHours: number): Promise<void> {
   // A number works here. The generated type is a Long.
   const seconds = (retentionHours * hour) as never
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds } })
-  return true
 }
 
 async function makeAttributes(connection: Connection, namespace: string, deadline: number): Promise<SearchAttributes> {

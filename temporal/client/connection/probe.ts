@@ -30,14 +30,20 @@ interface ConnectOptions {
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
+  credentials = readCredentials(target),
 ): Promise<Connection> {
   const { address, namespace } = target
   const facts = { address, namespace }
-  const credentials = readCredentials(target)
   // gRPC alone would not report why a connection fails.
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
   try {
-    return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
+    const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
+    // The SDK does not close it after a failure.
+    await connection.ensureConnected().catch(async (error: unknown) => {
+      await connection.close()
+      throw error
+    })
+    return connection
   } catch (cause) {
     // Every accepted key may read the server's capabilities, so a refusal shows that the key is not accepted.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
@@ -58,7 +64,9 @@ export async function probeTemporal(
   }: ConnectOptions & { /** Also check permission to write, for workers and orders. */ readonly writes?: boolean } = {},
 ): Promise<void> {
   const { address, namespace } = target
-  const connection = await openConnection(target, { stopping, timeoutMs })
+  // Read once: a rotation in the meantime would hide the real error.
+  const credentials = readCredentials(target)
+  const connection = await openConnection(target, { stopping, timeoutMs }, credentials)
   const { workflowService } = connection
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
   try {
@@ -71,7 +79,7 @@ export async function probeTemporal(
   } catch (error) {
     const facts = { address, namespace }
     if (isNamespaceMissing(error)) throw new RelayerError('TEMPORAL_NAMESPACE', { facts, cause: error })
-    throw await connectionError(target, readCredentials(target), error, facts)
+    throw await connectionError(target, credentials, error, facts)
   } finally {
     await connection.close().catch(() => {})
   }

@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { type NotificationFilter, wantsType } from '../../../domain/notification/notification.ts'
 import { ledgerQueue, transferIdParts } from '../../contracts/names.ts'
 import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
-import { eachWorkflow, listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { eachWorkflow, type TemporalClient, within } from '../connection/client.ts'
 import { isPlausibleTransfer } from '../transfers/transfer-changes.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
@@ -71,8 +71,9 @@ function closedQuery(filter: NotificationFilter, { from, to }: NotifiedPeriod): 
 /** Newest run first. */
 export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
   const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
-  const isWanted = (run: WorkflowExecutionInfo) => notifiedOf(run).length > 0
-  return (await listWorkflows(client, query, { most, isWanted, pageTimeoutMs, pageSize })).flatMap(notifiedOf)
+  const found: NotifiedTransfer[] = []
+  for await (const run of eachWorkflow(client, query, { pageTimeoutMs, pageSize })) if (found.push(...notifiedOf(run)) >= most) break
+  return found
 }
 
 function notifiedOf(info: WorkflowExecutionInfo): NotifiedTransfer[] {

@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
-import { chainQueue, transferIdParts } from '../../contracts/names.ts'
+import { chainQueue, searchAttributes, transferIdParts } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
@@ -21,10 +21,10 @@ export async function listOpenAndEnded(client: TemporalClient, since: number) {
 }
 
 /** Whether id, bridge and queue match. This proves nothing, since anyone with access to Temporal can copy them. */
-export function isPlausibleTransfer(info: WorkflowExecutionInfo): boolean {
-  const { bridge, targetChain } = toRow(info)
-  const parts = transferIdParts(info.workflowId)
-  return parts !== undefined && parts.bridge === bridge && targetChain !== undefined && info.taskQueue === chainQueue(targetChain)
+export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
+  const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
+  const parts = transferIdParts(workflowId)
+  return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
 /** A `look` makes two queries. The first one reports no changes. Throws errors of `fromTemporal`. */
