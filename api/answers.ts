@@ -113,6 +113,7 @@ export const spendingSchema = z.object({
       spending: z
         .array(
           z.object({
+            kind: z.enum(['cost', 'payment']).describe('cost: gas and data fees. payment: coins paid.'),
             window: z.enum(['hour', 'day']),
             spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
             limit: z.string().describe('Wei, by the config.'),

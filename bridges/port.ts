@@ -108,7 +108,7 @@ export interface Bridge {
   readonly name: BridgeName
   /** Checks the form only. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
   decode(message: Uint8Array): Transfer
-  /** Index of the signing guardian set. Absent: signatures never expire. Throws what `decode` throws. */
+  /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*, for an unreadable message. */
   signedBy?(message: Uint8Array): number
   /** On the chains that this process serves. `ofChain` throws for any other. */
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>

@@ -49,8 +49,8 @@ export interface SigningPolicy {
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
   readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | keyof SigningLimits) => string
-  /** Folder where spending outlives the process. Absent: counted in memory. */
-  readonly spendingFolder?: string | undefined
+  /** Folder where spending outlives the process. */
+  readonly spendingFolder: string
   readonly coinPayees: readonly string[]
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
@@ -66,6 +66,8 @@ export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: n
 
 /** Wei that a key has signed for, and the limit. */
 export interface Spending {
+  /** `cost`: gas and data fees. `payment`: coins paid. */
+  readonly kind: 'cost' | 'payment'
   readonly window: 'hour' | 'day'
   readonly spent: bigint
   readonly limit: bigint

@@ -57,10 +57,10 @@ export const metricDefinitions = {
     portage_lane_signing_refused:
       'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). The best attempt is resent.',
   }),
-  ...define('gauge', ['lane', 'window'], {
+  ...define('gauge', ['lane', 'window', 'kind'], {
     portage_lane_spent_wei:
-      "Cost of the signatures of the lane's key in the last hour or day, wei: each nonce once, by its dearest attempt.",
-    portage_lane_spending_limit_wei: 'Limit of that cost in the config (maxSpendingPerHourWei, maxSpendingPerDayWei).',
+      "Sum of what the lane's key signed for in the last hour or day, wei: each nonce once, by its dearest attempt. kind: cost (gas and data fees) or payment (coins paid).",
+    portage_lane_spending_limit_wei: 'Limit of that sum in the config (maxSpendingPerHourWei, maxSpendingPerDayWei).',
   }),
   ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state of the lane, 0 for the others.' }),
   ...define('counter', ['lane', 'kind'], {

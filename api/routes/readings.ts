@@ -118,7 +118,7 @@ export function spendingRoute(app: Api, { spending }: ApiDeps): void {
     asOf: new Date().toISOString(),
     lanes: (spending?.() ?? []).map((row) => ({
       lane: row.lane,
-      spending: row.spending.map(({ window, spent, limit }) => ({ window, spent: String(spent), limit: String(limit) })),
+      spending: row.spending.map(({ kind, window, spent, limit }) => ({ kind, window, spent: String(spent), limit: String(limit) })),
     })),
   }))
 }

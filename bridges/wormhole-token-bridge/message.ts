@@ -35,9 +35,9 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
-/** Index of the guardian set. Throws what `readMessage` throws. */
+/** Index of the guardian set. Throws VAA_*. */
 export function signedBy(bytes: Uint8Array): number {
-  return readMessage(bytes).vaa.guardianSetIndex
+  return parseVaa(bytes).guardianSetIndex
 }
 
 /** 0x, lower case. */

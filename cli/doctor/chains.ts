@@ -8,9 +8,6 @@ import { chainFamilies, type ConfiguredChain as Reader, createConfiguredChain } 
 import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
-import type { SigningPolicy } from '../../chains/signing-port.ts'
-import { signingLimits } from '../../config/chains.ts'
-import { laneId } from '../../domain/lane/lane.ts'
 
 /** Checks every node, then contracts and lanes through the first healthy node. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
@@ -127,28 +124,14 @@ async function checkLane(reader: Reader, address: string, coin: string | undefin
 }
 
 /** Signs a no-op that is never sent, since even an existing key may refuse. Throws errors of opening and signing. */
-export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
+export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
-  const policy = { ...noopsOnly, limits: signingLimits(chain), lane: laneId(chain.family, chain.networkId, address) }
-  const signer = await chainFamilies[chain.family].createSigner(spec, address, policy)
+  const signer = await chainFamilies[chain.family].createSigner(spec, address)
   // No node accepts nonce 0 at 1 wei per gas. The signed bytes never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
   return keyFindings[spec.kind]
-}
-
-export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
-  calls: {},
-  operatorCalls: {},
-  coinPayees: [],
-  otherLanes: [],
-  topUps: false,
-  tokens: [],
-  tokenPayees: [],
-  proveCall: () => Promise.resolve(),
-  dataFee: () => Promise.resolve('0'),
-  fieldOf: (what) => what,
 }
 
 /** Reports the calls that are signed for operators without a proof. Undefined: none. */

@@ -90,7 +90,7 @@ export const laneSchema = z.strictObject({
   allow: contractCalls
     .optional()
     .describe(
-      "Contract → selectors of the deliveries that the key signs, each only with its bridge's proof. Absent: all calls of the config's bridges. Always allowed: no-ops, coins to the treasury and to lanes of the chain, listed tokens to the treasury.",
+      "Contract → selectors of the deliveries that the key signs, each only with its bridge's proof. Absent: all calls of the config's bridges. Always allowed: no-ops, coins to the treasury (to other lanes only with `topUps`), listed tokens to the treasury.",
     ),
   operatorCalls: z
     .record(address, z.array(callStart).min(1))

@@ -134,7 +134,7 @@ export const laneRows = {
   ),
   SPENDING_UNRECORDED: outage(
     "The key's spending could not be recorded, so nothing is signed.",
-    'Check the folder and its rights, and the space on its disk.',
+    'If the message names a file with a bad line, remove that line. Otherwise check the folder, its rights and the space on its disk.',
   ),
   TRANSACTION_LOST: fatal(
     "The fate of this operator's transaction is unknown: it is not sent again.",

@@ -9,6 +9,7 @@ import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 /** The target contract believes any sender with RELAYER_ROLE: these calls would all succeed if they were signed. */
@@ -46,6 +47,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
       lane: { address: network.relayer.address },
       dataFee: async () => '0',
       bridges,
+      spendingFolder: temporaryFolder(),
     })
     const signer = withPolicy(network.relayer, policy)
     await expect(network.deliver(call, '500000', signer)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { windows } from '../../chains/evm/signers/spending-log.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { costing, ether, keyWith, noop, self, start, treasury } from '../helpers/limited-key.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { defaultLimits } from '../helpers/signing-policy.ts'
 
@@ -69,14 +70,50 @@ describe('limits of a transaction', () => {
     expect(signer.spending?.()[0]?.spent).toBe(9n * (fee + 21_000n))
   })
 
+  const paying = (nonce: number, wei = ether) => noop({ nonce, to: treasury, value: String(wei), maxFee: '1', tip: '0' })
+  const paymentLimits = {
+    ...{ maxPaymentWei: String(ether), maxSpendingPerHourWei: String(2n * ether), maxSpendingPerDayWei: String(3n * ether) },
+  }
+
   test('payments add up to the limits of an hour and a day, and use up nothing of what deliveries may cost', async () => {
-    const { signer, signed } = keyWith({ maxPaymentWei: String(ether), maxSpendingPerHourWei: String(2n * ether) })
-    const paying = (nonce: number) => noop({ nonce, to: treasury, value: String(ether), maxFee: '1', tip: '0' })
+    let now = start
+    const { signer, signed } = keyWith(paymentLimits, { clock: () => now })
     for (const nonce of [0, 1]) await signer.sign(paying(nonce))
-    for (const ask of [signer.check!, signer.sign])
-      await expect(ask(paying(2))).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxSpendingPerHourWei' } })
+    const refusedAt = async (nonce: number, limit: string) => {
+      const message = expect.stringContaining(`The sum of all payments exceeds chains.test.signing.${limit}`)
+      for (const ask of [signer.check!, signer.sign])
+        await expect(ask(paying(nonce))).rejects.toMatchObject({ code: 'SIGNING_REFUSED', message, facts: { limit } })
+    }
+    await refusedAt(2, 'maxSpendingPerHourWei')
     await signer.sign(costing(ether, 2))
-    expect(signed).toHaveLength(3)
+    now += windows.hour + 5 * 60_000
+    await signer.sign(paying(3))
+    now += windows.hour + 5 * 60_000
+    await refusedAt(4, 'maxSpendingPerDayWei')
+    expect(signed).toHaveLength(4)
+    expect(signer.spending?.()).toContainEqual({ kind: 'payment', window: 'day', spent: 3n * ether, limit: 3n * ether })
+    // The refused payments cost nothing.
+    const spent = (ether / 21_000n) * 21_000n + 3n * 21_000n
+    expect(signer.spending?.()).toContainEqual({ kind: 'cost', window: 'day', spent, limit: 3n * ether })
+  })
+
+  test('payments of all processes of a key are counted together, also after a restart', async () => {
+    const spendingFolder = temporaryFolder()
+    const open = () => keyWith(paymentLimits, { spendingFolder, clock: () => start })
+    const [one, other] = [open(), open()]
+    await one.signer.sign(paying(0))
+    await other.signer.sign(paying(1))
+    for (const { signer } of [one, other, open()]) expect(await codeOfAsync(() => signer.sign(paying(2, 1n)))).toBe('SIGNING_REFUSED')
+    await open().signer.sign(costing(ether, 2))
+  })
+
+  test('a payment that is refused because costs are at their limit is not counted as paid', async () => {
+    const { signer } = keyWith(paymentLimits, { clock: () => start })
+    for (const nonce of [7, 8]) await signer.sign(costing(ether - 50_000n, nonce))
+    const tooDear = { ...paying(1), maxFee: '1000' }
+    await expect(signer.sign(tooDear)).rejects.toMatchObject({ message: expect.stringContaining('The cost of all transactions exceeds') })
+    expect(signer.spending?.()).toContainEqual({ kind: 'payment', window: 'hour', spent: 0n, limit: 2n * ether })
+    for (const nonce of [1, 2]) await signer.sign(paying(nonce))
   })
 
   test('a config that says nothing bounds each payment', async () => {

@@ -4,6 +4,7 @@ import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const [self, bridge, treasury, lane, token, stranger] = ['1', '2', '3', '4', '5', '6'].map(address) as [
@@ -149,7 +150,7 @@ describe('a delivery is proved before the key is asked', () => {
     }
     const proveCall = () => (isGenuine ? Promise.resolve() : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     const limits = { ...policy.limits, maxSpendingPerHourWei: String(BigInt(delivery.gasLimit) * BigInt(delivery.maxFee)) }
-    const signer = withPolicy(key, { ...policy, limits, proveCall }, () => now)
+    const signer = withPolicy(key, { ...policy, limits, proveCall, spendingFolder: temporaryFolder() }, () => now)
     await signer.check?.({ ...delivery, nonce: 5 })
     isAway = true
     await expect(signer.sign({ ...delivery, nonce: 6 })).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })

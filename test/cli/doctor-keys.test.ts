@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { look } from '../../cli/doctor/check.ts'
 import { checkKey, operatorCallsFinding } from '../../cli/doctor/chains.ts'
-import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { type Web3Signer, startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
 
 const [mine, other] = [devnetAccount(3), devnetAccount(4)]
-const chain = { family: 'evm', networkId: 1337, signing: signingLimitsSchema.parse({}) } as const
+const chain = { family: 'evm', networkId: 1337 } as const
 
 describe("the doctor has a lane's key sign a no-op", () => {
   let service: Web3Signer

@@ -43,7 +43,7 @@ export function keyWith(limits: Partial<SigningLimits>, { spendingFolder, clock,
     coinPayees: [treasury],
     dataFee: async () => String(dataFee()),
     limits,
-    ...(spendingFolder && { spendingFolder }),
+    ...(spendingFolder !== undefined && { spendingFolder }),
   })
   return { signer: withPolicy(key, policy, clock), signed }
 }

@@ -1,8 +1,8 @@
-import { noopsOnly } from '../../cli/doctor/chains.ts'
 import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane.ts'
+import { temporaryFolder } from './folders.ts'
 
 /** The limits of a config that says nothing. */
 export const defaultLimits: SigningLimits = signingLimits({ signing: signingLimitsSchema.parse({}) })
@@ -13,7 +13,16 @@ export function testPolicy({
   ...own
 }: Partial<Omit<SigningPolicy, 'limits'>> & { limits?: Partial<SigningLimits> } = {}): SigningPolicy {
   return {
-    ...noopsOnly,
+    calls: {},
+    operatorCalls: {},
+    coinPayees: [],
+    otherLanes: [],
+    topUps: false,
+    tokens: [],
+    tokenPayees: [],
+    proveCall: () => Promise.resolve(),
+    dataFee: () => Promise.resolve('0'),
+    spendingFolder: own.spendingFolder ?? temporaryFolder(),
     lane: laneId('evm', 31_337, `0x${'11'.repeat(20)}`),
     fieldOf: (what) => `chains.test.signing.${what}`,
     ...own,

@@ -46,6 +46,7 @@ describe("The policy of a lane's key", () => {
       lane: { address: mine.address, ...lane },
       dataFee: async () => '0',
       bridges: endpoints,
+      spendingFolder: '/none',
     })
 
   test('by default a key signs calls of its bridges and no coins to other lanes', () => {

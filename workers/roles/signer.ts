@@ -16,8 +16,7 @@ interface PolicyParts {
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
-  /** Keeps the spending across restarts. Absent: the spending is lost when the process ends. */
-  readonly spendingFolder?: string
+  readonly spendingFolder: string
 }
 
 /**

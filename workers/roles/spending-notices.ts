@@ -52,11 +52,11 @@ export function nearLimits(
 ) {
   return agents.flatMap(({ lane, spending }) => {
     const chain = lanes.find(({ id }) => id === lane)?.chain ?? ''
-    return spending.flatMap(({ window, spent, limit }) => {
+    return spending.flatMap(({ kind, window, spent, limit }) => {
       if (spent * 100n <= limit * nearPercent) return []
       const periodMs = periodsMs[window] ?? 3_600_000
-      const id = idOf('lane.spending_high', lane, window, Math.floor(now / periodMs))
-      const data = { lane, chain, window, spentWei: String(spent), limitWei: String(limit) }
+      const id = idOf('lane.spending_high', lane, kind, window, Math.floor(now / periodMs))
+      const data = { lane, chain, kind, window, spentWei: String(spent), limitWei: String(limit) }
       return [{ lane, chain, notification: { id, type: 'lane.spending_high' as const, at: now, data } }]
     })
   })

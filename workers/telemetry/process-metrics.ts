@@ -59,9 +59,9 @@ function collectLane(all: Metrics, agent: LaneAgent): void {
   all.portage_lane_waiting.set({ lane }, load.waiting)
   all.portage_lane_at_fee_limit.set({ lane }, atFeeLimit)
   all.portage_lane_signing_refused.set({ lane }, signingRefused)
-  for (const { window, spent, limit } of spending) {
-    all.portage_lane_spent_wei.set({ lane, window }, Number(spent))
-    all.portage_lane_spending_limit_wei.set({ lane, window }, Number(limit))
+  for (const { kind, window, spent, limit } of spending) {
+    all.portage_lane_spent_wei.set({ lane, window, kind }, Number(spent))
+    all.portage_lane_spending_limit_wei.set({ lane, window, kind }, Number(limit))
   }
   if (balance !== undefined) all.portage_lane_balance_wei.set({ lane }, Number(balance))
   if (!view) return

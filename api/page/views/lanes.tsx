@@ -116,17 +116,19 @@ function spentOf(lane: Spending['lanes'][number] | undefined, coin: string | und
   if (lane.spending.length === 0) return <span class="quiet-text">no limit</span>
   return (
     <span class="stack end">
-      {lane.spending.map(({ window, spent, limit }) => {
-        const period = window === 'hour' ? 'an hour' : `a ${window}`
-        return (
-          <span class="stack end" key={window}>
-            <span title={`${spent} of ${limit} wei`}>
-              {coinsText(spent, coin)} of {coinsText(limit, coin)} {period}
+      {lane.spending
+        .filter(({ kind, spent }) => kind === 'cost' || spent !== '0')
+        .map(({ kind, window, spent, limit }) => {
+          const period = `${kind === 'payment' ? 'paid in ' : ''}${window === 'hour' ? 'an hour' : `a ${window}`}`
+          return (
+            <span class="stack end" key={`${kind} ${window}`}>
+              <span title={`${spent} of ${limit} wei`}>
+                {coinsText(spent, coin)} of {coinsText(limit, coin)} {period}
+              </span>
+              <Meter share={shareOf(spent, limit)} label={`spent of the limit of ${period}`} />
             </span>
-            <Meter share={shareOf(spent, limit)} label={`spent of the limit of ${period}`} />
-          </span>
-        )
-      })}
+          )
+        })}
     </span>
   )
 }

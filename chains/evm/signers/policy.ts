@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostNoopGas } from '../../../domain/fees/fees.ts'
-import type { Proposed, Signer, SigningLimits, SigningPolicy } from '../../signing-port.ts'
-import { createSpendingLog, createSpendingMemory, type Exceeded, firstExceeded } from './spending-log.ts'
+import type { Proposed, Signer, SigningLimits, SigningPolicy, Spending } from '../../signing-port.ts'
+import { createSpendingLog, type Exceeded, firstExceeded } from './spending-log.ts'
 import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../../domain/lane/lane.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
@@ -17,20 +17,19 @@ type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'call
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
-  const open = (folder?: string) => (folder === undefined ? createSpendingMemory(limits, clock) : createSpendingLog(folder, limits, clock))
-  const log = open(spendingFolder)
+  const costs = createSpendingLog(spendingFolder, limits, clock)
   // Counted separately, since payments that somebody ordered must not use up the limits of deliveries.
-  const payments = open(spendingFolder && join(spendingFolder, 'payments'))
+  const payments = createSpendingLog(join(spendingFolder, 'payments'), limits, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
     const { to, data, value, nonce } = transaction
     const about = { lane: policy.lane, nonce, to, selector: selectorOf(data), value }
     throw new RelayerError('SIGNING_REFUSED', { detail, facts: { ...about, ...facts } })
   }
-  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, facts: Facts = {}) => {
+  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, facts: Facts = {}, what = 'It') => {
     if (!found) return
     const { limit, value, allowed } = found
-    refuse(transaction, `It exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
+    refuse(transaction, `${what} exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
   /** Checks everything except spending. Returns the highest possible cost without the moved coins, wei. */
@@ -49,27 +48,36 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     return costOf(transaction, dataFee)
   }
 
+  /** The sums that a transaction adds to, and the amount, wei. */
+  function addedTo({ value }: Proposed, cost: bigint) {
+    const paid = BigInt(value)
+    const sums = [{ log: costs, what: 'The cost of all transactions', wei: cost }]
+    return paid > 0n ? [...sums, { log: payments, what: 'The sum of all payments', wei: paid }] : sums
+  }
+  async function checkSpending(transaction: Proposed, cost: bigint): Promise<void> {
+    for (const { log, what, wei } of addedTo(transaction, cost))
+      refuseBeyond(transaction, await log.check(wei, transaction.nonce), {}, what)
+  }
+
+  const spendingOf = (kind: Spending['kind'], { spending }: typeof costs, now = clock()): Spending[] => [
+    { kind, window: 'hour', spent: spending.spent('hour', now), limit: BigInt(limits.maxSpendingPerHourWei) },
+    { kind, window: 'day', spent: spending.spent('day', now), limit: BigInt(limits.maxSpendingPerDayWei) },
+  ]
+
   return {
     address: signer.address,
-    async check(transaction) {
-      const cost = await allow(transaction)
-      const paid = BigInt(transaction.value)
-      refuseBeyond(transaction, await log.check(cost, transaction.nonce))
-      if (paid > 0n) refuseBeyond(transaction, await payments.check(paid, transaction.nonce))
-    },
+    check: async (transaction) => checkSpending(transaction, await allow(transaction)),
     async sign(transaction) {
       const cost = await allow(transaction)
-      const paid = BigInt(transaction.value)
-      if (paid > 0n) refuseBeyond(transaction, await payments.charge(paid, transaction.nonce))
-      refuseBeyond(transaction, await log.charge(cost, transaction.nonce))
+      // All sums are checked before one is charged, because a charge remains after a refusal.
+      await checkSpending(transaction, cost)
+      for (const { log, what, wei } of addedTo(transaction, cost))
+        refuseBeyond(transaction, await log.charge(wei, transaction.nonce), {}, what)
       const signed = await signer.sign(transaction)
       proofs.signed(transaction, transaction.nonce)
       return signed
     },
-    spending: () => [
-      { window: 'hour', spent: log.spending.spent('hour', clock()), limit: BigInt(limits.maxSpendingPerHourWei) },
-      { window: 'day', spent: log.spending.spent('day', clock()), limit: BigInt(limits.maxSpendingPerDayWei) },
-    ],
+    spending: () => [...spendingOf('cost', costs), ...spendingOf('payment', payments)],
   }
 }
 

@@ -22,7 +22,7 @@ export interface Exceeded {
 }
 
 export function firstExceeded(limits: SigningLimits, values: readonly (readonly [keyof SigningLimits, bigint])[]): Exceeded | undefined {
-  const found = values.find(([limit, value]) => limits[limit] !== undefined && value > BigInt(limits[limit]))
+  const found = values.find(([limit, value]) => value > BigInt(limits[limit]))
   return found && { limit: found[0], value: found[1], allowed: BigInt(limits[found[0]]) }
 }
 
@@ -73,6 +73,9 @@ const keptFiles = 200
 /** A log is not read again within this time, ms, except after an attempt was recorded. */
 const freshMs = 1_000
 
+/** How much of the end of the read text is compared: at least the last line. */
+const comparedBytes = 80
+
 /** Counts the cost of all signatures of a key. */
 interface SpendingLog {
   readonly spending: SpendingCounter
@@ -82,20 +85,6 @@ interface SpendingLog {
   check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
 }
 
-/** Counts in memory, so a new process starts at 0. */
-export function createSpendingMemory(limits: SigningLimits, clock: () => number): SpendingLog {
-  const spending = new SpendingCounter()
-  return {
-    spending,
-    check: async (cost, nonce) => spending.exceeded(limits, cost, nonce, clock()),
-    async charge(cost, nonce) {
-      const exceeded = spending.added(cost, nonce) > 0n ? spending.exceeded(limits, cost, nonce, clock()) : undefined
-      if (!exceeded) spending.charge(cost, nonce, clock())
-      return exceeded
-    },
-  }
-}
-
 /**
  * A file per hour, with a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
  * Processes with the same key share the folder: each appends its line, reads all lines, and checks again. A refused
@@ -103,57 +92,20 @@ export function createSpendingMemory(limits: SigningLimits, clock: () => number)
  * attempt, so nothing is signed until that line is repaired or a day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
-  const spending = new SpendingCounter()
-  /** Hour → bytes read so far. Every file is read on, since a process whose clock differs may append to it. */
-  const readTo = new Map<number, number>()
-  let cleaned = false
-  /** Start of the last read, ms by a monotonic clock. */
-  let caughtUpAt = -Infinity
+  const files = createSpendingFiles(folder, clock)
   let last: Promise<unknown> = Promise.resolve()
 
-  async function catchUp(): Promise<void> {
-    const startedAt = performance.now()
-    const oldest = hourOf(clock()) - readMs
-    if (!cleaned) await mkdir(folder, { recursive: true, mode: 0o700 })
-    const names = (await readdir(folder)).flatMap((name) => /^(\d{1,16})\.log$/.exec(name)?.[1] ?? [])
-    const hours = names.map(Number).sort((a, b) => a - b)
-    for (const [index, hour] of hours.entries()) {
-      if (hour >= oldest) await readOn(hour)
-      else if (!cleaned && index < hours.length - keptFiles) await rm(fileOf(folder, hour), { force: true })
-    }
-    cleaned = true
-    caughtUpAt = startedAt
-  }
-
-  async function catchUpIfOld(): Promise<void> {
-    if (performance.now() - caughtUpAt > freshMs) await catchUp()
-  }
-
-  async function readOn(hour: number): Promise<void> {
-    const offset = readTo.get(hour) ?? 0
-    const text = await textFrom(fileOf(folder, hour), offset)
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-    for (const line of whole.split('\n')) {
-      const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A number cut by a crash counts too. It is not above the whole number, and that attempt was not signed.
-      if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
-      else if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
-    }
-    // latin1 has one character per byte.
-    readTo.set(hour, offset + whole.length)
-  }
-
   async function charge(cost: bigint, nonce: number): Promise<Exceeded | undefined> {
-    await recorded(folder, catchUpIfOld)
+    await recorded(folder, files.catchUpIfOld)
     const now = clock()
-    const exceeded = spending.exceeded(limits, cost, nonce, now)
+    const exceeded = files.spending.exceeded(limits, cost, nonce, now)
     if (exceeded) return exceeded
     // The first line break ends a line that a crash may have cut.
     const line = `\n${now} ${nonce} ${cost}\n`
-    if (spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
+    if (files.spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
     // Checked again with the lines of all processes. This attempt is already counted.
-    await recorded(folder, catchUp)
-    return spending.exceeded(limits, cost, nonce, now)
+    await recorded(folder, files.catchUp)
+    return files.spending.exceeded(limits, cost, nonce, now)
   }
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -162,9 +114,80 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     return mine
   }
   return {
-    spending,
-    check: (cost, nonce) => inTurn(() => recorded(folder, catchUpIfOld)).then(() => spending.exceeded(limits, cost, nonce, clock())),
+    get spending() {
+      return files.spending
+    },
+    check: (cost, nonce) =>
+      inTurn(() => recorded(folder, files.catchUpIfOld)).then(() => files.spending.exceeded(limits, cost, nonce, clock())),
     charge: (cost, nonce) => inTurn(() => charge(cost, nonce)),
+  }
+}
+
+/** Counts all lines of the files. Throws errors of the file system, SPENDING_UNRECORDED for a broken line. */
+function createSpendingFiles(folder: string, clock: () => number) {
+  let spending = new SpendingCounter()
+  /** Hour → what was read so far. Every file is read on, since a process whose clock differs may append to it. */
+  const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
+  let cleaned = false
+  /** Start of the last read, ms by a monotonic clock. */
+  let caughtUpAt = -Infinity
+
+  async function catchUp(): Promise<void> {
+    const startedAt = performance.now()
+    const oldest = hourOf(clock()) - readMs
+    if (!cleaned) await mkdir(folder, { recursive: true, mode: 0o700 })
+    const names = (await readdir(folder)).flatMap((name) => /^(\d{1,16})\.log$/.exec(name)?.[1] ?? [])
+    const hours = names.map(Number).sort((a, b) => a - b)
+    const sizes = new Map<number, number>()
+    for (const [index, hour] of hours.entries()) {
+      if (hour >= oldest) sizes.set(hour, (await stat(fileOf(folder, hour))).size)
+      else if (!cleaned && index < hours.length - keptFiles) await rm(fileOf(folder, hour), { force: true })
+    }
+    cleaned = true
+    for (const hour of readTo.keys()) if (hour >= oldest && !sizes.has(hour)) return startAnew()
+    for (const [hour, size] of sizes) if (!(await readOn(hour, size))) return startAnew()
+    caughtUpAt = startedAt
+  }
+
+  /** An operator changed or removed a file. */
+  function startAnew(): Promise<void> {
+    spending = new SpendingCounter()
+    readTo.clear()
+    caughtUpAt = -Infinity
+    return catchUp()
+  }
+
+  async function catchUpIfOld(): Promise<void> {
+    if (performance.now() - caughtUpAt > freshMs) await catchUp()
+  }
+
+  /** False if the text that was read before has changed. */
+  async function readOn(hour: number, size: number): Promise<boolean> {
+    const { bytes, end } = readTo.get(hour) ?? { bytes: 0, end: '' }
+    if (size <= bytes) return size === bytes
+    const text = await textFrom(fileOf(folder, hour), bytes - end.length, size)
+    if (!text.startsWith(end)) return false
+    const whole = text.slice(end.length, text.lastIndexOf('\n') + 1)
+    // No line counts before all are checked, because a text with a broken line is read again.
+    const attempts = whole.split('\n').flatMap((line) => {
+      const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
+      // A number cut by a crash counts too. It is not above the whole number, and that attempt was not signed.
+      if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
+      if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
+      return []
+    })
+    for (const { cost, nonce, at } of attempts) spending.charge(cost, nonce, at)
+    // latin1 has one character per byte.
+    readTo.set(hour, { bytes: bytes + whole.length, end: (end + whole).slice(-comparedBytes) })
+    return true
+  }
+
+  return {
+    get spending() {
+      return spending
+    },
+    catchUp,
+    catchUpIfOld,
   }
 }
 
@@ -181,22 +204,10 @@ function fileOf(folder: string, hour: number): string {
   return join(folder, `${hour}.log`)
 }
 
-/** Empty if there is no file. Most files have nothing new and are not opened. */
-async function textFrom(file: string, offset: number): Promise<string> {
-  const size = await stat(file).then(
-    (found) => found.size,
-    () => Infinity,
-  )
-  if (size <= offset) return ''
-  const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (!handle) return ''
+async function textFrom(path: string, from: number, to: number): Promise<string> {
+  const handle = await open(path, 'r')
   try {
-    const { size } = await handle.stat()
-    const buffer = Buffer.alloc(Math.max(0, size - offset))
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(to - from), 0, to - from, from)
     return buffer.toString('latin1', 0, bytesRead)
   } finally {
     await handle.close()

@@ -54,7 +54,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     try {
       // A node without the block answers null.
       return await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)], (value) =>
-        toList(value ?? [], 'receipts').map(readReceipt),
+        value === null ? [] : toList(value, 'receipts').map(readReceipt),
       )
     } catch (error) {
       if (!(error instanceof RpcError)) throw error

@@ -25,11 +25,16 @@ const order: readonly SendErrorClass[] = [
 /** Ends when one node takes the transaction, or all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
-  await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
-    const outcome = readAnswer(answer, classify)
-    outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived })
-    return outcome.kind !== 'refused'
-  })
+  try {
+    await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
+      const outcome = readAnswer(answer, classify)
+      // An unexpected error may have come after the bytes left, so only a TransportError can exclude it.
+      outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived !== false })
+      return outcome.kind !== 'refused'
+    })
+  } catch (error) {
+    outcomes.push({ outcome: refused('ambiguous', String(error)), reached: true })
+  }
   const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
   if (taken) return taken.outcome
   // Nodes that were not reached count only if none was reached.

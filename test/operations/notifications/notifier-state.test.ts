@@ -245,17 +245,20 @@ test('every process notifies once per hour or day of a key above 80 % of its lim
     {
       lane: 'evm-1:0xa',
       spending: [
-        { window: 'hour', spent: 81n, limit: 100n },
-        { window: 'day', spent: 80n, limit: 100n },
+        { kind: 'cost', window: 'hour', spent: 81n, limit: 100n },
+        { kind: 'cost', window: 'day', spent: 80n, limit: 100n },
+        { kind: 'payment', window: 'hour', spent: 99n, limit: 100n },
       ],
     },
   ] as never
   const lanes = [{ id: 'evm-1:0xa', chain: 'bsc' }]
-  const [first, ...others] = nearLimits({ lanes, agents }, 0)
+  const [first, payments, ...others] = nearLimits({ lanes, agents }, 0)
   expect(others).toEqual([])
+  expect(payments?.notification).toMatchObject({ data: { kind: 'payment', spentWei: '99' } })
+  expect(payments?.notification.id).not.toBe(first?.notification.id)
   expect(first?.notification).toMatchObject({
     type: 'lane.spending_high',
-    data: { window: 'hour', spentWei: '81', limitWei: '100', chain: 'bsc' },
+    data: { kind: 'cost', window: 'hour', spentWei: '81', limitWei: '100', chain: 'bsc' },
   })
   const idAt = (now: number) => nearLimits({ lanes, agents }, now)[0]?.notification.id
   expect([idAt(3_599_999) === first?.notification.id, idAt(3_600_000) === first?.notification.id]).toEqual([true, false])
