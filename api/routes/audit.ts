@@ -1,8 +1,8 @@
+import { limitSchema, textSchema } from '../answers.ts'
 import { z } from 'zod'
 import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
-import { limit, text } from './orders.ts'
 
 /** Days. */
 const usualDays = 7
@@ -39,10 +39,10 @@ const schema = {
       .union([z.enum(orderSubjects), z.array(z.enum(orderSubjects)).min(1)])
       .optional()
       .describe('Any of these; absent: all but transfers.'),
-    by: text(100).optional(),
-    id: text(1_000).optional().describe('The id of the subject.'),
+    by: textSchema(100).optional(),
+    id: textSchema(1_000).optional().describe('The id of the subject.'),
     since: z.iso.datetime({ offset: true }).optional().describe(`Absent: the last ${usualDays} days.`),
-    limit: limit(1_000, 200),
+    limit: limitSchema(1_000, 200),
   }),
   response: {
     200: z.object({

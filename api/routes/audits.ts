@@ -6,7 +6,8 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
-import { limit, reasonSchema, text } from './orders.ts'
+import { reasonSchema } from './orders.ts'
+import { limitSchema, textSchema } from '../answers.ts'
 
 /** How long a read is shared, ms. Each audit costs a query. */
 const keepMs = 2_000
@@ -27,8 +28,8 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
   const list = {
     summary: 'The results of the latest audits of delivered transfers',
     querystring: z.strictObject({
-      chain: text(100).optional().describe('Only this target chain.'),
-      limit: limit(20, 5).describe('Most audits of a chain.'),
+      chain: textSchema(100).optional().describe('Only this target chain.'),
+      limit: limitSchema(20, 5).describe('Most audits of a chain.'),
     }),
     response: { 200: z.object({ audits: z.array(rowSchema) }), 400: errorSchema },
   }

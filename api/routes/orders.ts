@@ -4,24 +4,21 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type OrderName, orderOf, orders } from '../../operations/orders/orders.ts'
 import type { Field, OrderContext, OrderSpec } from '../../operations/orders/spec.ts'
 import { orderedBy } from '../access.ts'
+import { textSchema } from '../answers.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { createReadGate, type ReadGate } from '../read-gate.ts'
 
-export const text = (most: number) => z.string().min(1).max(most)
-/** The query parameter that limits a list. */
-export const limit = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual)
-
 export const subjectParams = {
-  lane: z.object({ lane: text(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
+  lane: z.object({ lane: textSchema(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
   stream: z.object({
-    stream: text(300).describe(
+    stream: textSchema(300).describe(
       '`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.',
     ),
   }),
-  receiver: z.object({ receiver: text(31).describe('Its name in the config.') }),
-  transaction: z.object({ id: text(300).describe('Of its workflow.') }),
+  receiver: z.object({ receiver: textSchema(31).describe('Its name in the config.') }),
+  transaction: z.object({ id: textSchema(300).describe('Of its workflow.') }),
 } as const
 
 export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')
@@ -50,7 +47,7 @@ function addRoute(app: Api, deps: ApiDeps, name: OrderName, spec: OrderSpec, gat
     const { reason = '', ...given } = (request.body ?? {}) as { readonly reason?: string }
     const [target = ''] = Object.values(request.params as Record<string, string>)
     const work = async () => {
-      const result = await run?.(contextOf(deps, request, reason), target, given as never)
+      const result = await run?.(contextSchema(deps, request, reason), target, given as never)
       return { status, body: result?.json }
     }
     const { body } = pays ? await once(deps, request, reply, work) : await gate(work)
@@ -82,7 +79,7 @@ function bodyOf({ fields = {}, reason, conflict }: OrderSpec): z.ZodType {
   })
 }
 
-function contextOf({ client, config, network }: ApiDeps, request: FastifyRequest, reason: string): OrderContext {
+function contextSchema({ client, config, network }: ApiDeps, request: FastifyRequest, reason: string): OrderContext {
   const key = request.headers['idempotency-key']
   return {
     ...{ client, config, key: typeof key === 'string' ? key : undefined },

@@ -7,10 +7,9 @@ import { settingsAuditSchema, settingsSchema } from '../../operations/orders/set
 import { keptRead } from '../../runtime/shared-read.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { createTrafficReader, trafficMinutes } from '../../temporal/client/transfers/traffic.ts'
-import { flowSchema, linksSchema, nodesSchema, spendingSchema } from '../answers.ts'
+import { flowSchema, linksSchema, nodesSchema, spendingSchema, limitSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { limit } from './orders.ts'
 
 /** Small routes that only read. */
 
@@ -61,7 +60,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
 
   const audit = {
     summary: 'The latest 200 changes of the settings, newest first',
-    querystring: z.strictObject({ limit: limit(200, 50) }),
+    querystring: z.strictObject({ limit: limitSchema(200, 50) }),
     response: { 200: settingsAuditSchema, 400: errorSchema, 503: errorSchema },
   }
   app.get('/v1/settings/audit', { ...access, schema: audit }, async (request) => {

@@ -9,12 +9,12 @@ import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
 import { aboutTransfer } from '../../operations/access/subjects.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { orderedBy } from '../access.ts'
-import { problemSchema } from '../answers.ts'
+import { problemSchema, textSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema } from '../../operations/orders/values.ts'
-import { orderTexts, reasonSchema, text } from './orders.ts'
+import { orderTexts, reasonSchema } from './orders.ts'
 
 /** Maximum number of messages in a request, and of concurrent submissions, since each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
@@ -25,7 +25,7 @@ const emitterSchema = z
   .transform((value) => value.replace(/^0x/, '').toLowerCase())
 
 const chainIdSchema = z
-  .union([z.number().int().min(1).max(65_535), text(64)])
+  .union([z.number().int().min(1).max(65_535), textSchema(64)])
   .describe('Wormhole chain id, or the name of a configured chain.')
 
 const how = {
@@ -47,9 +47,9 @@ const bodySchema = z.union([
   z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
   z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
   z.strictObject({
-    bridge: text(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
-    source: text(64).describe('The chain that the transfer starts on.'),
-    target: text(64).describe('The chain that the transfer goes to.'),
+    bridge: textSchema(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
+    source: textSchema(64).describe('The chain that the transfer starts on.'),
+    target: textSchema(64).describe('The chain that the transfer goes to.'),
     nonce: sequenceSchema
       .refine((nonce) => nonce !== '0', 'must be at least 1')
       .describe('The number of the transfer in the table of the source.'),
@@ -87,7 +87,7 @@ const bulkResultsSchema = z.object({
 /** `POST /v1/transfers`, `/bulk`. Checks messages first. 202: started. 200: exists; ignores priority and deadline. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
-  const querystring = z.strictObject({ bridge: text(64).optional() })
+  const querystring = z.strictObject({ bridge: textSchema(64).optional() })
   const schema = {
     ...orderTexts('transfer submit'),
     headers: idempotencyHeaders,

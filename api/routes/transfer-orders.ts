@@ -11,11 +11,11 @@ import {
 import type { TransferRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { describeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { orderedBy } from '../access.ts'
-import { bulkOrderSchema, orderedSchema } from '../answers.ts'
+import { bulkOrderSchema, orderedSchema, textSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, toErrorAnswer } from '../errors.ts'
 import { orderOf } from '../../operations/orders/orders.ts'
-import { orderTexts, reasonSchema, text } from './orders.ts'
+import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
 /** At most this many orders per request, since each costs a call to Temporal and the client waits for all. */
@@ -24,7 +24,7 @@ const mostNamed = 100
 
 const manySchema = z.strictObject({
   reason: reasonSchema,
-  ids: z.array(text(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
+  ids: z.array(textSchema(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
   filter: z
     .strictObject(filterSchemas)
     .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')

@@ -6,11 +6,11 @@ import { filterFields, toFilter, type TransferSelection } from '../../operations
 import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'
 import { listTransferPage, type TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
 import { readTransfer, transactionsOf } from '../../temporal/client/transfers/transfers.ts'
-import { transactionSchema, transferFields, transferPageSchema } from '../answers.ts'
+import { transactionSchema, transferFields, transferPageSchema, limitSchema, textSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { createReadGates, type ReadFor } from '../read-gate.ts'
-import { limit, schemasOf, text } from './orders.ts'
+import { schemasOf } from './orders.ts'
 
 /** Finding the block of a nonce takes more reads of the nodes than any other filter. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
@@ -40,7 +40,7 @@ export function resolveGiven(
 }
 
 export const transferParams = z.object({
-  id: text(1_000).describe(
+  id: textSchema(1_000).describe(
     'The id, its beginning, its last part, the hash of its transaction on either chain, its digest, or `chain:emitter:sequence` (docs/start/http-api.md).',
   ),
 })
@@ -61,8 +61,8 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
     summary: 'Transfers: open ones first, then the newest',
     querystring: z.strictObject({
       ...filterSchemas,
-      limit: limit(1_000, 50).describe('Most transfers of a page. A page may have fewer, with more to come.'),
-      cursor: text(2_000).optional().describe('`next` of the page before, with the same filter.'),
+      limit: limitSchema(1_000, 50).describe('Most transfers of a page. A page may have fewer, with more to come.'),
+      cursor: textSchema(2_000).optional().describe('`next` of the page before, with the same filter.'),
     }),
     response: { 200: transferPageSchema, 404: errorSchema },
   }

@@ -1,9 +1,10 @@
 import type { Call, CommandSpec } from '../command.ts'
-import { checkAccess, checkFiles } from '../doctor/access.ts'
-import { checkArchive, checkLanes, checkStreams } from '../doctor/streams.ts'
+import { checkAccess } from '../doctor/access.ts'
+import { checkFiles } from '../doctor/files.ts'
+import { checkLanes, checkStreams } from '../doctor/workflows.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
-import { checkNativeRoutes, checkServices, checkSources } from '../doctor/services.ts'
+import { checkArchive, checkNativeRoutes, checkServices, checkSources } from '../doctor/services.ts'
 import { checkReceivers } from '../doctor/receivers.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 

@@ -1,5 +1,4 @@
 import { type AccessKey, keyFile, readKeys } from '../../operations/access/keys.ts'
-import { lanesOf } from '../../config/chains.ts'
 import { accessSource } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { longestTokenMs } from '../../domain/access.ts'
@@ -7,8 +6,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
-import { type Check, checkOf, type Finding, ifReachable, look, orError, warn } from './check.ts'
-import { stat } from 'node:fs/promises'
+import { type Check, type Finding, ifReachable, look, orError, warn } from './check.ts'
 
 const area = 'access'
 const dayMs = 24 * 3_600_000
@@ -62,38 +60,4 @@ function tokensFinding(tokens: readonly IssuedToken[], now: number): Finding {
   if (good.length === 0) return warn(`no listed token is valid (${revoked} revoked): nobody can give an order`, remedy)
   const soonest = Math.min(...good.map(({ expiresAt = 0 }) => expiresAt))
   return `${good.length} are valid, ${revoked} revoked; the next ends ${new Date(soonest).toISOString()}`
-}
-
-const othersWrite = 0o022
-const othersAny = 0o077
-
-/** Checks permissions of the config, data folder and files with secrets, if they exist. None on Windows. */
-export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
-  if (process.platform === 'win32') return []
-  const signers = lanesOf(config).flatMap(({ lane: { signer } }) => (signer?.kind === 'keystore' ? [signer] : []))
-  const secrets = [
-    temporal.tls?.key?.file,
-    temporal.apiKey?.file,
-    ...(temporal.encryption?.keys ?? []).map(({ source }) => source.file),
-    ...config.notifications.flatMap((receiver) => receiver.secrets.map(({ secretFile }) => secretFile)),
-    ...signers.flatMap(({ file, passwordFile }) => [file, passwordFile]),
-  ]
-  const checks = await Promise.all([
-    check('config file', configFile, othersWrite),
-    check('data folder', config.dataFolder, othersWrite),
-    ...secrets.flatMap((file) => (file === undefined ? [] : [check('secret', file, othersAny)])),
-  ])
-  return checks.flat()
-}
-
-async function check(what: string, path: string, forbidden: number): Promise<Check[]> {
-  const found = await stat(path).catch(() => undefined)
-  return found ? [checkOf('files', `${what} ${path}`, modeFinding(found.mode & 0o777, forbidden))] : []
-}
-
-function modeFinding(mode: number, forbidden: number): Finding {
-  const text = `mode ${mode.toString(8)}`
-  if ((mode & forbidden) === 0) return text
-  const who = forbidden === othersWrite ? 'other users can write it and so decide what Portage does' : 'other users can use its contents'
-  return warn(`${text}: ${who}`, `chmod ${forbidden === othersWrite ? 'go-w' : 'go-rwx'}`)
 }

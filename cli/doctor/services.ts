@@ -2,7 +2,11 @@ import { reachSpy } from '../../operations/causes/collect.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { withChains } from '../arguments/subjects.ts'
-import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, ifReachable, look, warn } from './check.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import { createArchiveStore } from '../../operations/archive/create-store.ts'
+import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
+import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 import { createInboundLimits } from '../../bridges/native-bridge/inbound-limits.ts'
 import { highestNonce } from '../../bridges/native-bridge/streams.ts'
 import { chainOf } from '../../config/chains.ts'
@@ -119,4 +123,23 @@ export async function checkRegistered(
   if (others.length === 0) return detail
   const remedy = 'Their transfers are refused here (EMITTER_UNKNOWN): correct everySource or emitters of bridges.wormhole-token-bridge.'
   return warn(`${detail}; another emitter than the config for ${titles(others)}`, remedy)
+}
+
+/** Checks whether the archive keeps up with Temporal's retention. */
+export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
+  if (!archive) return []
+  return ifReachable(temporal, async (client) => [
+    await look('archive', archive.kind === 's3' ? `bucket ${archive.bucket}` : archive.path, async () => {
+      const [progress, retention] = await Promise.all([readProgress(createArchiveStore(archive)), retentionHours(client)])
+      return archiveFinding(freshnessOf(progress, retention, Date.now()))
+    }),
+  ])
+}
+
+function archiveFinding({ through, behindHours, retentionHours: retention, state }: Freshness): Finding {
+  const said = through === undefined ? 'nothing is archived yet' : `has all transfers that closed before ${through}, ${behindHours} h ago`
+  const text = `${said}; Temporal keeps closed workflows ${retention} h`
+  if (state === 'fresh') return text
+  const remedy = 'portage archive run, by cron or a CronJob; or a longer retention'
+  return state === 'late' ? warn(text, remedy) : fail(`${text}: records of closed transfers may be lost`, remedy)
 }

@@ -1,5 +1,5 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { triesUntilFailing } from '../../operations/causes/read-transfers.ts'
+import { triesUntilFailing } from '../../operations/causes/read.ts'
 import { until } from '../devnet/until.ts'
 import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'

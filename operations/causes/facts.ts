@@ -1,4 +1,4 @@
-import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import type { NotifierState } from '../../domain/notification/notifier.ts'
 import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
@@ -6,7 +6,6 @@ import type { StreamState } from '../../domain/stream/stream.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { OpenTransfer } from '../../temporal/client/transfers/open-transfers.ts'
 import type { QueueState } from '../../temporal/client/visibility/runs.ts'
-import { within } from '../../runtime/wait.ts'
 
 // All times are ms since the epoch.
 
@@ -113,22 +112,6 @@ export interface Facts {
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
   readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
-}
-
-/** Time limits, ms. All sources are read in parallel, so the longest limit bounds the answer. */
-export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
-
-/** Returns an error or a timeout as an answer. Never throws. */
-export async function read<Value>(limitMs: number, ask: () => Promise<Value>): Promise<Read<Value>> {
-  const late = () => {
-    throw new RelayerError('INTERNAL', { detail: `no answer within ${limitMs / 1_000} s` })
-  }
-  try {
-    const value = await within(limitMs, ask(), late)
-    return { asOf: Date.now(), value }
-  } catch (error) {
-    return { asOf: Date.now(), error: toRelayerError(error) }
-  }
 }
 
 export function valueOf<Value>(answer: Read<Value> | undefined): Value | undefined {

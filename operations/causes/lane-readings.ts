@@ -4,7 +4,8 @@ import { laneAddress } from '../../domain/lane/lane.ts'
 import { type LaneReport, listLanes } from '../../lanes/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
-import { type ChainFacts, limits, read, valueOf } from './facts.ts'
+import { type ChainFacts, valueOf } from './facts.ts'
+import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {

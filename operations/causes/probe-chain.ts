@@ -4,7 +4,8 @@ import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange, Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { type ChainFacts, limits, type NodeFacts, type NodeHead, type Read, read, valueOf } from './facts.ts'
+import { type ChainFacts, type NodeFacts, type NodeHead, type Read, valueOf } from './facts.ts'
+import { limits, read } from './read.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -3,15 +3,14 @@ import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { type OpenKind, type OpenTransfer, openTransfers } from '../../temporal/client/transfers/open-transfers.ts'
-import { describeOpenRun, type OpenRun } from '../../temporal/client/visibility/runs.ts'
+import { lastFailure } from '../../temporal/client/visibility/runs.ts'
 import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
-import { type FailingWorkflow, limits, type ServedFacts, type TransferFacts } from './facts.ts'
+import type { ServedFacts, TransferFacts } from './facts.ts'
+import { failingOf, limits, pendingWork } from './read.ts'
 
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
 /** Omits moving transfers that are younger than this, ms. */
 const freshMs = 2_000
-/** A workflow's task is reported as failing after this many tries. */
-export const triesUntilFailing = 3
 /** How far back declined transfers are listed, ms. */
 const declinedMs = 24 * 3_600_000
 
@@ -60,7 +59,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
     pendingWork(client, transfer, most.askMs),
   ])
   const code = status?.code ?? work?.activity?.code ?? transfer.code
-  const failure = status?.reason ?? work?.activity?.message
+  const failure = status?.reason ?? (work && (await lastFailure(client, work)))
   const inStateSince = status?.timeline.findLast(({ state: then }, index, all) => all[index - 1]?.state !== then)?.at
   const facts: TransferFacts = {
     ...transfer,
@@ -78,15 +77,4 @@ function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'as
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)
   return new Map([...byChain].map(([chain, of]) => [chain, { asked: of.length, answered: of.filter((one) => one.isAnswered).length }]))
-}
-
-/** Undefined: the run cannot be read. */
-export function pendingWork(client: TemporalClient, run: Parameters<typeof describeOpenRun>[1], withinMs: number = limits.temporalMs) {
-  return within(client, withinMs, () => describeOpenRun(client, run)).catch(() => undefined)
-}
-
-/** Undefined: no task of the workflow fails. */
-export function failingOf(workflow: string, work: OpenRun | undefined): FailingWorkflow | undefined {
-  const { taskTries: tries = 0, taskSince: since } = { ...work }
-  return tries < triesUntilFailing ? undefined : { workflow, tries, since }
 }

@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkFiles } from '../../cli/doctor/access.ts'
+import { checkFiles } from '../../cli/doctor/files.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from '../../cli/arguments/options.ts'
-import { limitText } from '../../cli/commands/settings/settings.ts'
+import { limitText } from '../../cli/commands/settings/fees.ts'
 
 test('limits are shown as fees set accepts them: prices in gwei, costs in ether', () => {
   expect([limitText('maxTip', '1500000001'), limitText('maxFeePerTransaction', '50000000000000000')]).toEqual([

@@ -1,15 +1,14 @@
-import { exactAmountText, gweiText } from '../../../domain/text/amounts.ts'
 import { text } from 'node:stream/consumers'
 import { readSettings } from '../../../temporal/client/settings/settings.ts'
 import type { IssuedToken, NodeChange, Settings, SettingsChange, SettingsOrder } from '../../../domain/settings/settings.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
 import { invalid, textOfFile, withReason } from '../../arguments/options.ts'
-import { feeLimits, withoutAudit } from '../../../operations/orders/settings.ts'
-import { giveOrder, orderCommands, type OrderOptions, orderText } from '../../orders.ts'
+import { withoutAudit } from '../../../operations/orders/settings.ts'
+import { giveOrder, type OrderOptions, orderText } from '../../orders.ts'
 import { list, type Part, section, type Text, verbatim } from '../../output/output.ts'
-import { configRules } from '../../../config/chains.ts'
-import type { FeePolicy, FeeRule } from '../../../domain/fees/fees.ts'
+import { limitText } from './fees.ts'
+import type { FeePolicy } from '../../../domain/fees/fees.ts'
 import { feeScopeText, haltScopeText } from '../../../operations/orders/scope-text.ts'
 
 export const settingsCommand: CommandSpec = {
@@ -77,28 +76,6 @@ async function readOrders(context: CliContext, file: string): Promise<SettingsOr
   throw invalid('orders: must be a list', { file })
 }
 
-export const feesCommand: CommandSpec = {
-  description: 'Spending limits, changed at runtime. They override those of the config for the same scope.',
-  commands: {
-    show: {
-      description: 'All limits: those that operators set, which win for their scope, and those of the config.',
-      examples: ['portage fees show --json'],
-      run: async ({ withTemporal }) => {
-        const [{ version, fees }, configured] = await withTemporal(
-          async (client, config) => [await readSettings(client), configRules(config)] as const,
-        )
-        const row = ({ scope, policy }: FeeRule, from: string) => ({
-          ...{ scope: feeScopeText(scope), from },
-          ...Object.fromEntries(feeLimits.map((field) => [field, limitText(field, policy[field])])),
-        })
-        const rows = [...fees.map((rule) => row(rule, 'operator')), ...configured.map((rule) => row(rule, 'config'))]
-        return { json: { version, fees, configured }, text: list('no limits are set', rows) }
-      },
-    },
-    ...orderCommands('fees'),
-  },
-}
-
 const since = (at: number) => new Date(at).toISOString()
 
 function settingsText({ version, halts, denied, fees, nodes }: Settings): Text {
@@ -145,11 +122,4 @@ function policyText(policy: FeePolicy): string {
 
 function nodeText({ disabled, url, use }: Pick<NodeChange, 'disabled' | 'url' | 'use'>): string {
   return [disabled ? 'disabled' : 'enabled', url, use].filter(Boolean).join(' ')
-}
-
-/** A limit as `fees set` takes it: prices in gwei, costs in ether, other numbers unchanged. */
-export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
-  if (value === undefined) return '-'
-  if (field === 'gasFactor' || field === 'gasLimit') return String(value)
-  return field === 'maxFeePerTransaction' ? exactAmountText(String(value), 'ether') : gweiText(String(value))
 }

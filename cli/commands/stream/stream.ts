@@ -1,7 +1,7 @@
 import { listStreams, readStream, type StreamReport, toReport } from '../../../intake/streams/reports.ts'
 import { viewStream } from '../../../domain/stream/reducer.ts'
 import type { Call, CommandSpec } from '../../command.ts'
-import { facts, list, table, type Text, timeText } from '../../output/output.ts'
+import { facts, table, type Text, timeText } from '../../output/output.ts'
 import { listText, stateText } from '../../output/stream-text.ts'
 import { finalizedHeights, streamArgument } from '../../arguments/subjects.ts'
 import { findStream } from '../../../operations/orders/subjects.ts'
@@ -18,10 +18,6 @@ import { checkpointPlaceOf } from '../../../config/data-folder.ts'
 import type { Config } from '../../../config/schema/schema.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { checkpointOf, type StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
-import { auditedChains } from '../../../config/chains.ts'
-import { listAudits, runAudit } from '../../../temporal/client/streams/audits.ts'
-import type { AuditReport } from '../../../temporal/contracts/audit.ts'
-import { numberWithin } from '../../arguments/options.ts'
 
 const pollMs = 1_000
 
@@ -140,51 +136,4 @@ function checkpointCells(checkpoint: StreamCheckpoint | undefined, none: string)
     exceptions: exceptions?.length,
     cursor: cursor && `block ${cursor.height}, ${cursor.hash}`,
   }
-}
-
-export const auditCommand: CommandSpec = {
-  description: 'Audits: find deliveries that a deep reorg undid, and transfers that closed without an outcome. Both are started again.',
-  commands: {
-    run: {
-      ...orderCommand('audit run'),
-      run: ({ withOrder, options }: Call<{ chain?: string; hours?: number; reason?: string }>) =>
-        withOrder(async (client, config, allow) => {
-          const { hours = config.audit.hours } = options
-          const chains = auditedChains(config, options.chain)
-          const order = allow({ chains })
-          const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 }, order)))
-          const text = [table(reports.map(auditCells)), ...findings(reports)]
-          return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
-        }),
-    },
-    show: {
-      description: 'The results of the latest audits.',
-      options: (command) =>
-        command
-          .option('--chain <name>', 'only this target chain')
-          .option('--limit <number>', 'most audits of a chain', numberWithin(1, 100), 5),
-      examples: ['portage audit show --chain ethereum --json'],
-      run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
-        withTemporal(async (client, config) => {
-          const audits = await listAudits(client, auditedChains(config, options.chain), options.limit)
-          const rows = audits.map(({ chain, startedAt, execution, report }) => {
-            return { started: timeText(startedAt), execution: execution.toLowerCase(), ...auditCells({ chain, ...report }) }
-          })
-          return { json: { audits }, text: [list('no audits', rows), ...findings(audits.flatMap(({ report }) => report ?? []))] }
-        }),
-    },
-  },
-}
-
-function auditCells({ chain, checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure }: Partial<AuditReport>) {
-  return { chain, checked, intact, undone: undoneCount, reopened: reopenedCount, idle: idleCount, underway, unsure }
-}
-
-function findings(reports: readonly AuditReport[]): string[] {
-  const lines = reports.flatMap(({ undone, reopened, idle }) => [
-    ...undone.map((id) => `undone, delivered again: ${id}`),
-    ...reopened.map((id) => `closed without an outcome, started again: ${id}`),
-    ...idle.map((id) => `waited for nothing or did not answer; reset: ${id}`),
-  ])
-  return lines.length === 0 ? [] : [lines.join('\n')]
 }

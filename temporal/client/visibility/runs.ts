@@ -39,13 +39,19 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     taskTries: task ? (task.attempt ?? 0) : undefined,
     /** ms since the epoch. */
     taskSince: since > 0 ? since : undefined,
-    /** The pending activity with the most tries. Code and message are those of its last failure. */
+    /** The pending activity with the most tries. */
     activity: activity && {
       tries: activity.attempt ?? 0,
       code: failure?.applicationFailureInfo?.type ?? undefined,
-      message: failure ? await failureMessage(client, workflowId, failure) : undefined,
+      /** Its last failure, still encrypted: `lastFailure` decrypts it. */
+      failure,
     },
   }
+}
+
+/** The message of the pending activity's last failure. Undefined: it has not failed. */
+export async function lastFailure(client: TemporalClient, { workflowId, activity }: OpenRun): Promise<string | undefined> {
+  return activity?.failure ? failureMessage(client, workflowId, activity.failure) : undefined
 }
 
 /** Decrypts the messages of failed tasks. Empty if the run is gone. */

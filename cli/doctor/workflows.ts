@@ -11,14 +11,11 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
 import { maxOpenText } from '../output/stream-text.ts'
 import { withChains } from '../arguments/subjects.ts'
-import { type Check, checkOf, fail, type Finding, ifReachable, look, orError, warn } from './check.ts'
+import { type Check, checkOf, type Finding, ifReachable, look, orError, warn } from './check.ts'
 import { lanesOf } from '../../config/chains.ts'
 import { kept } from '../../domain/lane/entries.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
-import { createArchiveStore } from '../../operations/archive/create-store.ts'
-import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
-import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 
 /** Checks whether each stream runs with the values of the config. */
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
@@ -77,23 +74,4 @@ async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding>
   if (now < keptLimit * nearLimit) return detail
   const more = 'If it is only slow, give the chain more lanes: then each keeps fewer.'
   return warn(detail, `Check whether finality advances (portage node list). ${more}`)
-}
-
-/** Checks whether the archive keeps up with Temporal's retention. */
-export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
-  if (!archive) return []
-  return ifReachable(temporal, async (client) => [
-    await look('archive', archive.kind === 's3' ? `bucket ${archive.bucket}` : archive.path, async () => {
-      const [progress, retention] = await Promise.all([readProgress(createArchiveStore(archive)), retentionHours(client)])
-      return findingOf(freshnessOf(progress, retention, Date.now()))
-    }),
-  ])
-}
-
-function findingOf({ through, behindHours, retentionHours: retention, state }: Freshness): Finding {
-  const said = through === undefined ? 'nothing is archived yet' : `has all transfers that closed before ${through}, ${behindHours} h ago`
-  const text = `${said}; Temporal keeps closed workflows ${retention} h`
-  if (state === 'fresh') return text
-  const remedy = 'portage archive run, by cron or a CronJob; or a longer retention'
-  return state === 'late' ? warn(text, remedy) : fail(`${text}: records of closed transfers may be lost`, remedy)
 }
