@@ -6,14 +6,13 @@ import { createStreamNames, type StreamName, type StreamNames } from '../domain/
 import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
-import { nativeBridge } from './native-bridge/message.ts'
-import { createDecode as createNativeDecode } from './native-bridge/verify.ts'
+import { createDecode as createNativeDecode, nativeBridge } from './native-bridge/message.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { createSourceWithoutNode, createTokenBridgeSource, emittersWithoutNode, streamOf } from './wormhole-token-bridge/streams.ts'
-import type { EmitterWithoutNode } from './wormhole-token-bridge/published.ts'
+import type { Emitter } from './wormhole-token-bridge/published.ts'
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 
 /** `chains` has all chains, also those not connected. */
@@ -110,7 +109,7 @@ export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
   return new Map<BridgeName, Apis>(settings ? [[wormholeTokenBridge, settings]] : [])
 }
 
-export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly EmitterWithoutNode[] {
+export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
   return settings ? emittersWithoutNode(settings, new Set(own)) : []

@@ -13,10 +13,10 @@ import type { VerifiedMessages } from '../kit/verified-messages.ts'
 import { createInbound, type Inbound } from './inbound.ts'
 import { secondsOf } from './inbound-limits.ts'
 import { explainRevert } from './reverts.ts'
-import { createRoutes, createVerifier, type ReadableRoute, refusals, type Routes } from './verify.ts'
+import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
 import { LRUCache } from 'lru-cache'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import { type NativeMessage, readMessage, toTransfer } from './message.ts'
+import { createRoutes, type NativeMessage, readMessage, type Routes, toTransfer } from './message.ts'
 
 interface EvmEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender' | 'nodes'>

@@ -26,7 +26,7 @@ export function streamOf(source: string, target: string): string {
 /** A numbered source from MIP-61's events and tables: its listeners, bootstrap reads and audit reads. */
 export function createNativeSource({ route, source, target, startBlock, maxOpen, verified }: NativeSourceOptions): ScannedSource {
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
-  const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
+  const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
   /** At `agreed`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows the mismatch. */
   async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
@@ -61,15 +61,15 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     },
     async recorded(numbers, at) {
       const nonces = numbers.map(BigInt)
-      if (at === 'finalized') return (await recordedByAny(source, sourceBridge, nonces)).map(known)
-      const found = (await recordedUnder(source, sourceBridge, nonces, at)).map(known)
+      if (at === 'finalized') return (await recordedByAny(source, sourceBridge, nonces)).map(asTransfer)
+      const found = (await recordedUnder(source, sourceBridge, nonces, at)).map(asTransfer)
       for (const transfer of found) if (transfer) verified.add(decodeBase64(transfer.message))
       return found
     },
-    async highest(from) {
+    async highest(known) {
       // The agreed search starts at one node's answer, which saves waits if there is only one node.
-      const known = await highestNonce(source, sourceBridge, BigInt(from ?? 0))
-      const highest = await highestNonce(source, sourceBridge, known, 'agreed')
+      const shown = await highestNonce(source, sourceBridge, BigInt(known ?? 0))
+      const highest = await highestNonce(source, sourceBridge, shown, 'agreed')
       return highest === 0n ? undefined : String(highest)
     },
     async delivered(transfers) {

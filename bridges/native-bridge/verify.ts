@@ -3,8 +3,7 @@ import type { ContractReader } from '../kit/contract-reader.ts'
 import type { Refusals } from '../kit/verdict.ts'
 import { readOutbound } from './contracts.ts'
 import { createVerifiedMessages, type VerifiedMessages } from '../kit/verified-messages.ts'
-import { type NativeMessage, type NativeRoute, readMessage, toTransfer } from './message.ts'
-import type { Bridge } from '../port.ts'
+import { type NativeMessage, type NativeRoute, readMessage, type Routes } from './message.ts'
 
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
@@ -45,42 +44,4 @@ export const refusals: Refusals = {
   NATIVE_TABLE_MISMATCH: { kind: 'rejected' },
   NATIVE_NOT_FINAL: { kind: 'wait' },
   AMOUNT_TOO_SMALL: { kind: 'declined' },
-}
-
-export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
-
-/** Throws CONFIG_INVALID if two routes share a contract: ids contain no chain, so their transfers could look equal. */
-export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
-  const all = routes.map((route) => ({
-    ...route,
-    sourceBridge: route.sourceBridge.toLowerCase(),
-    targetBridge: route.targetBridge.toLowerCase(),
-  }))
-  const bySource = unique(all, ({ sourceNetworkId, sourceBridge }) => `${sourceNetworkId}/${sourceBridge}`, 'start')
-  unique(all, ({ targetChain, targetBridge }) => `${targetChain}/${targetBridge}`, 'end')
-  return {
-    all,
-    /** Throws NATIVE_ROUTE_UNKNOWN. */
-    of({ sourceNetworkId, sourceBridge }: Pick<NativeMessage, 'sourceNetworkId' | 'sourceBridge'>): Route {
-      const route = bySource.get(`${sourceNetworkId}/${sourceBridge}`)
-      if (route) return route
-      throw new RelayerError('NATIVE_ROUTE_UNKNOWN', { facts: { sourceNetworkId: String(sourceNetworkId), sourceBridge } })
-    },
-  }
-}
-
-function unique<Route extends NativeRoute>(routes: readonly Route[], key: (route: Route) => string, where: string) {
-  const found = new Map(routes.map((route) => [key(route), route]))
-  const other = routes.find((route) => found.get(key(route)) !== route)
-  if (other) throw new RelayerError('CONFIG_INVALID', { detail: `Two routes of the native bridge ${where} at ${key(other)}.` })
-  return found
-}
-
-/** @param all routes of the config, also to chains not served here. Throws what `createRoutes` throws. */
-export function createDecode(all: readonly NativeRoute[]): Bridge['decode'] {
-  const routes = createRoutes(all)
-  return (bytes) => {
-    const message = readMessage(bytes)
-    return toTransfer(routes.of(message), message)
-  }
 }

@@ -10,7 +10,7 @@ import { digestOf, parseTokenTransfer, wormholeTokenBridge } from './message.ts'
 
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
-export interface EmitterWithoutNode {
+export interface Emitter {
   readonly sourceChain: ChainName
   /** Wormhole chain id. */
   readonly emitterChain: number
@@ -18,7 +18,7 @@ export interface EmitterWithoutNode {
   readonly emitter: string
 }
 
-export interface Emitter extends EmitterWithoutNode {
+export interface EmitterWithNode extends Emitter {
   readonly core: string
   /** Wormhole chain id → name, for every chain of the config. */
   readonly chainNames: ReadonlyMap<number, ChainName>
@@ -32,7 +32,7 @@ const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 /** See SignedSource.published (Implementation.sol, publishMessage). Digests of `wanted` numbers need block times. */
 export async function publishedIn(
   chain: SourceReader,
-  source: Emitter,
+  source: EmitterWithNode,
   range: BlockRange,
   wanted: (number: string) => boolean,
   at?: LogsAt,
@@ -70,7 +70,7 @@ function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
   })
 }
 
-function contentOf(source: Emitter, args: Result, timestamp: number): NonNullable<Published['content']> {
+function contentOf(source: EmitterWithNode, args: Result, timestamp: number): NonNullable<Published['content']> {
   const targetChain = targetOf(source, getBytes(String(args['payload'])))
   if (targetChain === undefined) return { kind: 'none' }
   const { sourceChain, emitterChain, emitter } = source
@@ -96,7 +96,7 @@ function contentOf(source: Emitter, args: Result, timestamp: number): NonNullabl
 }
 
 /** Undefined if the payload is no transfer, or not to a chain of the config. */
-function targetOf({ chainNames }: Emitter, payload: Uint8Array): ChainName | undefined {
+function targetOf({ chainNames }: EmitterWithNode, payload: Uint8Array): ChainName | undefined {
   try {
     return chainNames.get(parseTokenTransfer(payload).targetChain)
   } catch (error) {

@@ -3,7 +3,7 @@ import type { SignedSource } from '../port.ts'
 import { askMostIf, type ContractReader, type Finality, read } from '../kit/contract-reader.ts'
 import { coreAbi, isCompleted } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'
-import { type Emitter, type EmitterWithoutNode, publishedIn, type SourceReader } from './published.ts'
+import { type Emitter, type EmitterWithNode, publishedIn, type SourceReader } from './published.ts'
 import { tokenBridgeEmitters } from './emitters.ts'
 
 type CountingChain = SourceReader & { readonly networkId: string }
@@ -15,7 +15,7 @@ interface SourceOptions {
 }
 
 /** A token bridge's messages as a numbered source. The core contract's count and logs prove which messages exist. */
-export function createTokenBridgeSource(options: SourceOptions & Emitter & { readonly chain: CountingChain }): SignedSource {
+export function createTokenBridgeSource(options: SourceOptions & EmitterWithNode & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter } = options
   return {
     // The core contract is the origin, because it counts the messages. The emitter is in the stream id.
@@ -30,7 +30,7 @@ export function createTokenBridgeSource(options: SourceOptions & Emitter & { rea
 }
 
 /** For a source without a node. Guardians sign its messages. Only received messages show which numbers exist. */
-export function createSourceWithoutNode(options: SourceOptions & EmitterWithoutNode): SignedSource {
+export function createSourceWithoutNode(options: SourceOptions & Emitter): SignedSource {
   const { sourceChain, emitter, targets } = options
   return {
     // The origin has no network id, but an emitter, which differs on mainnet and testnet (except on a few chains).
@@ -41,7 +41,7 @@ export function createSourceWithoutNode(options: SourceOptions & EmitterWithoutN
   }
 }
 
-function sourceOf({ sourceChain, emitterChain, emitter, targets, begins, maxOpen }: SourceOptions & EmitterWithoutNode, origin: string) {
+function sourceOf({ sourceChain, emitterChain, emitter, targets, begins, maxOpen }: SourceOptions & Emitter, origin: string) {
   return {
     kind: 'signed',
     config: { stream: streamOf(sourceChain, emitter), origin, first: begins.first ?? '0', maxOpen },
@@ -79,7 +79,7 @@ interface EmittersWithoutNode {
 }
 
 /** @param own Wormhole chain ids of the config's chains */
-export function emittersWithoutNode({ everySource, emitters }: EmittersWithoutNode, own: ReadonlySet<number>): EmitterWithoutNode[] {
+export function emittersWithoutNode({ everySource, emitters }: EmittersWithoutNode, own: ReadonlySet<number>): Emitter[] {
   const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
   const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
   return [...new Map([...known, ...named])]

@@ -4,7 +4,6 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { completions, decodeBytesCall, selectorOf, type TokenBridgeReads, unregistered } from './contracts.ts'
 import { contractOf, readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
-import type { Vaa } from '../../domain/vaa.ts'
 import { provedBy, unproved } from '../kit/verdict.ts'
 import { refusals } from './verify.ts'
 
@@ -26,7 +25,7 @@ interface ProofOptions {
   readonly chain: { readonly name: string }
   /** Wormhole chain id. */
   readonly wormholeChainId: number
-  readonly verify: (message: Uint8Array, vaa: Vaa) => Promise<void>
+  readonly verify: (message: Uint8Array) => Promise<void>
   readonly reads: Pick<TokenBridgeReads, 'emitter' | 'agreedEmitter'>
 }
 
@@ -39,7 +38,7 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
     if (targetChain !== wormholeChainId) {
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain } })
     }
-    await Promise.all([checkEmitter({ chain, reads }, emitterChain, emitter), verify(bytes, message.vaa)])
+    await Promise.all([checkEmitter({ chain, reads }, emitterChain, emitter), verify(bytes)])
     return message
   }
 }

@@ -12,7 +12,8 @@ import { coreAbi } from './contracts.ts'
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   // The signatures of a message are checked once per guardian set.
   const good = createVerifiedMessages({ rememberMs: 0 })
-  return async function verify(message: Uint8Array, vaa = parseVaa(message)): Promise<void> {
+  return async function verify(message: Uint8Array): Promise<void> {
+    const vaa = parseVaa(message)
     // No guardian set accepts a message without signatures, so no chain is asked for the set.
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)

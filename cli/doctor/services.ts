@@ -13,7 +13,7 @@ import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
-import type { EmitterWithoutNode } from '../../bridges/wormhole-token-bridge/published.ts'
+import type { Emitter } from '../../bridges/wormhole-token-bridge/published.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 
 export async function checkServices({ bridges, chains }: Config): Promise<Check[]> {
@@ -112,7 +112,7 @@ export async function checkSources(config: Config): Promise<Check[]> {
 export async function checkRegistered(
   reader: Pick<Reader, 'name' | 'call'>,
   tokenBridge: string,
-  sources: readonly EmitterWithoutNode[],
+  sources: readonly Emitter[],
 ): Promise<Finding> {
   const { emitter: registered } = createTokenBridgeReads(reader, tokenBridge)
   const found = await Promise.all(sources.map(async (one) => ({ ...one, registered: await registered(one.emitterChain) })))

@@ -2,6 +2,7 @@ import { AbiCoder, concat, hexlify, keccak256 } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  createDecode,
   completionArguments,
   idOf,
   nativeBridge,
@@ -12,7 +13,6 @@ import {
   transferOfCompletion,
   writeMessage,
 } from '../../bridges/native-bridge/message.ts'
-import { createDecode } from '../../bridges/native-bridge/verify.ts'
 import { batchIntent, completionIntent } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { transferId } from '../../temporal/contracts/names.ts'

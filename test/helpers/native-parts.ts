@@ -1,5 +1,4 @@
-import { nativeBridge, type NativeRoute } from '../../bridges/native-bridge/message.ts'
-import { createDecode } from '../../bridges/native-bridge/verify.ts'
+import { createDecode, nativeBridge, type NativeRoute } from '../../bridges/native-bridge/message.ts'
 import type { Bridge } from '../../bridges/port.ts'
 
 interface Parts extends Pick<Bridge, 'endpoints' | 'sources'> {
