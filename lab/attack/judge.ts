@@ -8,9 +8,9 @@ import { readLogs } from '../faults/logs.ts'
 import { newestRuns } from '../faults/newest-runs.ts'
 import type { Attacked } from './attackers.ts'
 import type { AttackKind } from './plan.ts'
+import { findBelieved } from './believed.ts'
 import { overspentKeys } from './overspend.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
-import { firstInvented } from './spy-attacks.ts'
 
 /** Summary of an attack run. All counts except `honest` and `delivered` must be 0. */
 export interface AttackSummary {
@@ -88,7 +88,7 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
     paidTwice: scene.payments.filter(({ chain, amount }) => paymentsOf(spent, chain, amount) > 1).length,
     overCap: dear.length,
     overspent: overspentKeys(scene, spent),
-    believed: await believedOf(scene),
+    believed: (await findBelieved(scene)).size,
     stoppedRoutes: new Set(probes.filter((one) => of(one) === 0).map(({ source, emitter }) => `${source}/${emitter}`)).size,
     falseCancels: cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled').length,
     leaks: loggedKeys + (await leaksOf(scene)),
@@ -126,18 +126,6 @@ function effectsOf({ findings, nativeFindings }: CheckResult): Map<string, numbe
 function transactionsOf({ devnet }: AttackScene, chain: 'ethereum' | 'bsc'): Promise<LaneTransaction[]> {
   const addresses = devnet.lanes.filter((lane) => lane.chain === chain).map(({ address }) => address)
   return laneTransactions(chain, devnet.chains[chain].anvil.url, addresses)
-}
-
-/** Transfers with sequence numbers that only messages at the spy have. */
-async function believedOf({ client, say }: AttackScene): Promise<number> {
-  let count = 0
-  for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {
-    const [bridge, , , sequence = ''] = workflowId.split(':')
-    if (bridge !== 'wormhole-token-bridge' || !/^\d+$/.test(sequence) || BigInt(sequence) < firstInvented) continue
-    say(`believed: ${workflowId}`)
-    count += 1
-  }
-  return count
 }
 
 /** The limit of the Helm chart's larger roles, KiB. */

@@ -1,19 +1,20 @@
 import { laneId } from '../../domain/lane/lane.ts'
+import { operatorTransactionStatusQuery } from '../../temporal/contracts/operator-transaction.ts'
 import { ledgerQueue } from '../../temporal/contracts/names.ts'
 import type { LaneTransaction } from '../checker/spending.ts'
+import { until } from '../devnet/until.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
-import { type AttackScene, mostPerDay, mostPerHour, treasury } from './scene.ts'
+import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } from './scene.ts'
 
 const gwei = 10n ** 9n
 /** wei per gas. First a payment may cost about 0.3 coins, more than a transaction may; then 0.07, which is less. */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
-const steepForMs = 12_000
+/** Longest until blocks have a price, and until payments are decided, ms. */
+const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
 /** Twice what the limits of a key allow at that price. */
 const payments = 25
 /** wei: each payment's amount is its own, so the chain shows how often it was made. */
 const firstAmount = 10n ** 6n
-/** Longest wait for a payment to be sent or refused, ms. */
-const decidedWithinMs = 40_000
 
 /**
  * Prices rise on both chains, and somebody with access to Temporal orders worthless payments to the treasury from each
@@ -23,13 +24,21 @@ export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
   let price: bigint | undefined = steep
   const dear = keepDear(scene, () => price)
+  const payAll = async (wei: bigint, times: number) => {
+    price = wei
+    await isDear(scene, wei)
+    const ordered: Payment[] = []
+    for (let index = 0; index < times; index++)
+      for (const { chain, address } of lanes) ordered.push(await pay(scene, chain as ChainKey, address))
+    await Promise.all(ordered.map((one) => decided(scene, one)))
+  }
   try {
-    for (const { chain, address } of lanes) await pay(scene, chain as ChainKey, address)
-    await scene.wait(steepForMs)
-    price = spike
-    const counts = await Promise.all(lanes.map(({ chain, address }) => drainLane(scene, chain as ChainKey, address)))
-    if (counts.every((count) => count === 0)) throw new Error('no lane paid anything')
-    return `${counts.join(', ')} of ${payments} payments mined`
+    await payAll(steep, 1)
+    const before = await counts(scene)
+    await payAll(spike, payments)
+    const mined = (await counts(scene)).map((count, index) => count - (before[index] ?? 0))
+    if (mined.every((count) => count === 0)) throw new Error('no lane paid anything')
+    return `${mined.join(', ')} of ${payments} payments mined`
   } finally {
     price = undefined
     await dear
@@ -37,39 +46,58 @@ export async function overspend(scene: AttackScene): Promise<string> {
 }
 
 /** Orders a payment from a lane, as somebody with access to Temporal can. */
-async function pay({ client, devnet, payments: paid }: AttackScene, chain: ChainKey, address: string): Promise<void> {
+async function pay({ client, devnet, payments: paid }: AttackScene, chain: ChainKey, address: string): Promise<Payment> {
   const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
   const amount = firstAmount + BigInt(paid.length)
   const intent = { to: treasury, data: '0x', value: String(amount) }
   const workflowId = `operator-transaction:${lane}:spend-${amount}`
-  paid.push({ chain, amount, id: workflowId })
+  const payment = { chain, amount, id: workflowId }
+  paid.push(payment)
   await client.workflow.start('operatorTransaction', {
     workflowId,
     taskQueue: ledgerQueue,
     args: [{ lane, intent, by: 'root', reason: 'x' }],
   })
+  return payment
 }
 
-async function drainLane(scene: AttackScene, chain: ChainKey, address: string): Promise<number> {
-  const { devnet, wait } = scene
-  const count = async () => Number(await devnet.chains[chain].anvil.rpc<string>('eth_getTransactionCount', [address, 'latest']))
-  const before = await count()
-  for (let index = 0; index < payments; index++) await pay(scene, chain, address)
-  for (let waited = 0, mined = -1; waited < decidedWithinMs; waited += 4_000) {
-    const now = await count()
-    // Nothing was mined for 4 seconds, which is four blocks: the key refuses.
-    if (now > before && now === mined) break
-    mined = now
-    await wait(4_000)
+/** Until the payment is in a final block, or the signer has refused it. Throws Error if that takes too long. */
+async function decided({ client }: AttackScene, { id }: Payment): Promise<void> {
+  const isDecided = async () => {
+    const { state, detail } = await client.workflow.getHandle(id).query(operatorTransactionStatusQuery)
+    return (state !== 'waiting' && state !== 'pending') || detail.includes('refused')
   }
-  return (await count()) - before
+  await until(isDecided, { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` })
 }
 
-/** Until the price is undefined: the base fee of an empty block falls by an eighth. */
+/** Transactions of each lane that are mined. */
+function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
+  const count = (chain: ChainKey, address: string) => chains[chain].anvil.rpc<string>('eth_getTransactionCount', [address, 'latest'])
+  return Promise.all(lanes.map(async ({ chain, address }) => Number(await count(chain as ChainKey, address))))
+}
+
+/** Until two blocks of each chain have the price: Portage may have read the block before the first. */
+async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
+  const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
+    const dear = new Set<string>()
+    const look = async () => {
+      const { number, baseFeePerGas } = await anvil.rpc<Record<'number' | 'baseFeePerGas', string>>('eth_getBlockByNumber', [
+        'latest',
+        false,
+      ])
+      if (BigInt(baseFeePerGas) === price) dear.add(number)
+      return dear.size >= 2
+    }
+    await until(look, { timeoutMs: pricedWithinMs, everyMs: 200, what: `blocks at ${price} wei per gas` })
+  }
+  await Promise.all(Object.values(chains).map(twoBlocks))
+}
+
+/** Until the price is undefined: the base fee of an empty block falls by an eighth. A call that fails is repeated. */
 async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | undefined): Promise<void> {
   for (let price = priceNow(); price !== undefined; price = priceNow()) {
     const params = [`0x${price.toString(16)}`]
-    await Promise.all(Object.values(devnet.chains).map(({ anvil }) => anvil.rpc('anvil_setNextBlockBaseFeePerGas', params)))
+    await Promise.allSettled(Object.values(devnet.chains).map(({ anvil }) => anvil.rpc('anvil_setNextBlockBaseFeePerGas', params)))
     await wait(300)
   }
 }

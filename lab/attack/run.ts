@@ -48,7 +48,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
     locks: { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() },
     thief: HDNodeWallet.createRandom(),
-    ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [], revoked: [], shutOut: [] },
+    ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [], revoked: [], shutOut: [], believed: new Set() },
   }
   try {
     const started = Date.now()

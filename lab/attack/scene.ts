@@ -35,6 +35,8 @@ export interface AttackScene extends FaultTargets {
   /** Transfers of honest users that an operator cancels: each ends delivered, or cancelled without an effect. */
   readonly cancelled: AnySent[]
   readonly payments: Payment[]
+  /** Ids of transfers that only messages of strangers claim. */
+  readonly believed: Set<string>
   /** Orders that the API took from somebody whom no token allows them. */
   readonly unnamedOrders: string[]
   /** Tokens of admins that were revoked. */

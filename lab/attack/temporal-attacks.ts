@@ -8,6 +8,7 @@ import { callHash } from '../../lanes/deps.ts'
 import type { LaneKey } from '../devnet/relayer-config.ts'
 import { isNative } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
+import { findBelieved } from './believed.ts'
 import { approval, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
 import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
@@ -150,8 +151,10 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
 }
 
 /** All data of Temporal is lost. Notified receivers, halts and revoked tokens are kept elsewhere. */
-async function wipe({ devnet, locks }: AttackScene): Promise<string> {
+async function wipe(scene: AttackScene): Promise<string> {
+  const { devnet, locks } = scene
   await locks.temporal.run(async () => {
+    await findBelieved(scene)
     // The judge looks for secrets in it.
     await devnet.temporal.copy()
     await devnet.temporal.restartFrom('nothing')

@@ -48,7 +48,10 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
   return [...new Set(answers.flat())].toSorted((a, b) => a - b)
 }
 
-/** As `portage token revoke --stolen` does: an id that is not listed yet is listed and revoked in one change. */
+/**
+ * As `portage token revoke --stolen` does: an id that is not listed yet is listed and revoked in one change. Not over
+ * REST, which refuses an id that is not listed: of every token after a wipe.
+ */
 async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
   const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
   const change = () => changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { findBelieved } from '../../lab/attack/believed.ts'
 import { type DefenceName, defences, edited, isNoticed } from '../../lab/attack/defences.ts'
 import { type AttackSummary, isClean } from '../../lab/attack/judge.ts'
+import type { AttackScene } from '../../lab/attack/scene.ts'
 import { attackKinds, lastKind, nodeKinds, planAttacks } from '../../lab/attack/plan.ts'
 
 const run = { seed: 'short', durationMs: 60_000, kinds: attackKinds, nodes: 3 }
@@ -39,6 +41,14 @@ test('a missing defence is noticed only by its own count, in a run that carried 
   expect(noticed({ stuck: 1, stolen: 1 })).toBe(false)
   expect(noticed({ overCap: 1, notTried: 1 })).toBe(false)
   expect(noticed({ stolen: 1 }, 'payees')).toBe(true)
+})
+
+test('a believed message counts once, also if Temporal has been wiped since', async () => {
+  const id = (sequence: number) => ({ workflowId: `wormhole-token-bridge:2:aa:${sequence}` })
+  const lists = [[id(7), id(10_000_001)], [id(10_000_001), id(10_000_002)], []]
+  const client = { workflow: { list: () => lists.shift() } } as unknown as AttackScene['client']
+  const scene = { client, believed: new Set<string>(), say: () => {} }
+  for (const count of [1, 2, 2]) expect((await findBelieved(scene)).size).toBe(count)
 })
 
 test.each(Object.entries(defences))('the defence %s is where an attack run would remove it', async (_, defence) => {
