@@ -81,9 +81,10 @@ export const defences = {
   voters: {
     file: 'chains/evm/nodes/nodes.ts',
     edits: [
-      ['    configured: configured as readonly NodeClient[],\n', '    configured: configured as NodeClient[],\n'],
-      ['  const voters = set.configured.filter(({ reads }) => reads)\n', '  const voters = set.configured\n'],
-      ['        if (!same) made.push(node)\n', '        if (!same) made.push(node) && configured.push(node)\n'],
+      ['    readers: voters.length,\n', '    get readers() {\n      return voters.length\n    },\n'],
+      ['    needed,\n', '    get needed() {\n      return Math.floor(voters.length / 2) + 1\n    },\n'],
+      ['  const voters = set.configured.filter(({ reads }) => reads)\n', '  const voters = set.configured as NodeClient[]\n'],
+      ['      added = next\n', '      added = next\n      configured.splice(specs.length, Infinity, ...next)\n'],
     ],
     exposedBy: ['added-nodes'],
     shownBy: ['lost'],
@@ -95,7 +96,8 @@ export const defences = {
       ['(shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib))', 'mostBytes + 0 * method.length'],
     ],
     exposedBy: ['flood'],
-    shownBy: ['bloated'],
+    // A process that needs more than it has ends.
+    shownBy: ['bloated', 'crashes'],
   },
   revocation: {
     file: 'operations/access/principals.ts',

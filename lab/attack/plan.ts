@@ -54,8 +54,6 @@ export interface PlannedAttack<K extends PlannedKind = PlannedKind> {
   readonly atMs: number
   readonly kind: K
   readonly chain: 'ethereum' | 'bsc'
-  /** The chain's one node that lies: the others are honest, as a quorum assumes. */
-  readonly node: number
   readonly forMs: number
   /** 0 to below 1: whatever else is left to chance. Different in each attack of a run. */
   readonly dice: number
@@ -65,21 +63,16 @@ export interface AttackPlanInput {
   readonly seed: string
   readonly durationMs: number
   readonly kinds: readonly AttackKind[]
-  readonly nodes: number
 }
 
-/**
- * The attacks of a run in order of time: all kinds in random order, again and again until the time is over. One node
- * per chain ever lies. Pure.
- */
-export function planAttacks({ seed, durationMs, kinds, nodes }: AttackPlanInput): PlannedAttack[] {
+/** The attacks of a run in order of time: all kinds in random order, again and again until the time is over. Pure. */
+export function planAttacks({ seed, durationMs, kinds }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
   const planned = kinds.filter((kind) => kind !== lastKind)
-  const liars = { ethereum: chance.whole(0, nodes - 1), bsc: chance.whole(0, nodes - 1) }
   const meanPauseMs = durationMs / (1.3 * Math.max(1, planned.length))
   const pauseMs = [Math.ceil(meanPauseMs / 3), Math.ceil((meanPauseMs * 5) / 3)] as const
   return schedule(chance, { kinds: planned, durationMs, firstMs: [200, 600], pauseMs }, (atMs, kind): PlannedAttack => {
     const chain = chance.pick(['ethereum', 'bsc'] as const)
-    return { atMs, kind, chain, node: liars[chain], forMs: chance.whole(1500, 5000), dice: chance.next() }
+    return { atMs, kind, chain, forMs: chance.whole(1500, 5000), dice: chance.next() }
   })
 }

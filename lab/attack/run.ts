@@ -12,7 +12,7 @@ import { attackAll, type Attacked } from './attackers.ts'
 import { type AttackSummary, judge } from './judge.ts'
 import { type AttackKind, lastKind, planAttacks, type PlannedAttack } from './plan.ts'
 import { overspend } from './overspend.ts'
-import { attackDevnet, type AttackScene, mostPerDay, mostPerHour, treasury, worstCost } from './scene.ts'
+import { type AttackScene, mostPerDay, mostPerHour, treasury, worstCost } from './scene.ts'
 import { replayRevoked } from './token-attacks.ts'
 import { watchApi } from './watch-api.ts'
 
@@ -30,7 +30,7 @@ export interface AttackRun {
 
 /** The attacks of a run, without doing them. */
 export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'durationMs' | 'kinds'>): PlannedAttack[] {
-  return planAttacks({ seed, durationMs, kinds, nodes: attackDevnet.nodesPerChain })
+  return planAttacks({ seed, durationMs, kinds })
 }
 
 /** One attack run on a running devnet. Stops only the processes that it starts. */

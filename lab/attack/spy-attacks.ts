@@ -35,7 +35,7 @@ export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack):
 export const falseSetIndex = 1
 
 /** Messages of the next guardian set, which the attacker's node says is his. */
-export function spyFalseSet(scene: AttackScene, attack: PlannedAttack): string {
+export function spyFalseSet(scene: AttackScene, attack: Pick<PlannedAttack, 'chain' | 'dice'>): string {
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)
 }
 
@@ -76,7 +76,7 @@ function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array {
 
 function publish(
   { devnet, thief }: AttackScene,
-  { chain, dice }: PlannedAttack,
+  { chain, dice }: Pick<PlannedAttack, 'chain' | 'dice'>,
   sign: (message: Message) => Uint8Array,
   count = messages,
 ): string {

@@ -1,10 +1,11 @@
-import { createNativeBridge } from './native-parts.ts'
-import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { type NativeRoute, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
-import type { Bridge } from '../../bridges/port.ts'
+import type { NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
+import { nativeBridge, type NativeRoute, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
+import type { Bridge, ScannedSource } from '../../bridges/port.ts'
+import { createBridges } from '../../bridges/registry.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import type { Receipt } from '../../chains/port.ts'
 import type { Signer } from '../../chains/signing-port.ts'
+import { nativeBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { accountIndex, devnetAccount, freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { Script } from '../../lab/devnet/chain/contracts.ts'
@@ -50,6 +51,18 @@ export interface NativeBridgeNetwork {
 
 const networks = { source: 1337, target: 1397 } as const
 
+type End = Pick<NativeEnd, 'bridge' | 'chain'>
+
+/** The bridge as a process that serves the target makes it of a config with these settings of the route. */
+export function createNativeBridge({ source, target }: { readonly source: End; readonly target: End }, settings: object = {}) {
+  const route = { source: 'source', target: 'target', sourceContract: source.bridge, targetContract: target.bridge, ...settings }
+  const bridges = { [nativeBridge]: nativeBridgeSchema.parse({ routes: [route] }) }
+  const chains = { source: { networkId: networks.source }, target: { networkId: networks.target } }
+  const connected = new Map(Object.entries({ source: source.chain, target: target.chain }))
+  const bridge = createBridges({ chains, bridges }, connected, ['target']).get(nativeBridge)!
+  return { bridge, endpoint: bridge.endpoints.get('target') as NativeEndpoint, stream: bridge.sources[0] as ScannedSource }
+}
+
 /** Two anvils with the two ends of a native bridge, and an endpoint on the target. */
 export async function startNativeBridge(variant: NativeBridgeVariant): Promise<NativeBridgeNetwork> {
   const relayer = await devnetSigner(accountIndex.lane)
@@ -61,8 +74,7 @@ export async function startNativeBridge(variant: NativeBridgeVariant): Promise<N
     targetChain: 'target',
     targetBridge: target.bridge,
   }
-  const endpoint = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: source.chain }] })
-  const bridge = createNativeBridge({ routes: [route], endpoints: new Map([['target', endpoint]]), sources: [] })
+  const { bridge, endpoint } = createNativeBridge({ source, target })
   const start = (...amounts: bigint[]) =>
     initiate(
       source,

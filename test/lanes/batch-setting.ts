@@ -1,9 +1,8 @@
 import { createBatchRouting, type BatchRouting } from '../../activities/batch/batch-routing.ts'
 import type { BatchAnswer, BatchCandidate } from '../../activities/batch/build-batch.ts'
 import { createLaneSteps } from '../../activities/index.ts'
-import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createNativeBridge } from '../helpers/native-parts.ts'
-import type { Bridges } from '../../bridges/port.ts'
+import type { NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
+import type { Bridge, Bridges } from '../../bridges/port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { type LaneConfig, laneId, type Intent } from '../../domain/lane/lane.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
@@ -12,18 +11,18 @@ import { LaneAgent } from '../../lanes/agent.ts'
 import { BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { laneQueue, transferId } from '../../temporal/contracts/names.ts'
-import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
+import { createNativeBridge, type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { type Ledgers, startLedgers } from './setting.ts'
 import { Worker } from '@temporalio/worker'
 
 const logger = silentLogger()
-const bridge = 'native-bridge'
 
 /** The parts of a lane's worker. */
 export interface LaneProcess {
   readonly agent: LaneAgent
   readonly batches: BatchTracker
   readonly routing: BatchRouting
+  readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
   /** All of them at once, after the two flushes of a period that may go alone. */
   enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
@@ -57,9 +56,8 @@ export async function startBatchSetting(): Promise<BatchSetting> {
     ledgers,
     config,
     async process(settings = () => noSettings) {
-      const endpoint = createEvmEndpoint({ chain, routes: [{ ...network.route, source: network.source.chain, batch: 20 }] })
-      const native = createNativeBridge({ routes: [network.route], endpoints: new Map([['target', endpoint]]), sources: [] })
-      const bridges: Bridges = new Map([[bridge, native]])
+      const { bridge, endpoint } = createNativeBridge(network, { batch: 20 })
+      const bridges: Bridges = new Map([[bridge.name, bridge]])
       const agent = new LaneAgent({ chain, signer: network.relayer, ledger: ledgers.client(config), logger, config, bumpAfterBlocks: 3 })
       agent.start()
       await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
@@ -75,6 +73,7 @@ export async function startBatchSetting(): Promise<BatchSetting> {
         agent,
         batches,
         routing,
+        bridge,
         endpoint,
         async enqueueAll(transfers) {
           const anyIntent = await endpoint.delivery(any).call()

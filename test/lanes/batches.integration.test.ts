@@ -2,7 +2,6 @@ import { id as keccakText } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createConfirmEnd } from '../../activities/transfer/confirm-end.ts'
 import type { BatchAnswer } from '../../activities/batch/build-batch.ts'
-import { createNativeBridge } from '../helpers/native-parts.ts'
 import { secondsOf } from '../../bridges/native-bridge/inbound-limits.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Signer } from '../../chains/signing-port.ts'
@@ -53,9 +52,7 @@ describe('Batches of a lane', () => {
     const { client } = ledgers.temporal
     const { chain } = network.target
     const steps = createConfirmEnd({
-      bridges: new Map([
-        [bridge, createNativeBridge({ routes: [network.route], endpoints: new Map([['target', one.endpoint]]), sources: [] })],
-      ]),
+      bridges: new Map([[bridge, one.bridge]]),
       chains: new Map([['target', chain]]),
       lanes: new Map([['target', createLaneStatusCache(client, [config.lane])]]),
       settings: () => settings,

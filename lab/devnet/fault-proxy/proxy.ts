@@ -104,11 +104,15 @@ async function answerAll(target: string, asked: readonly RpcCall[], rules: Fault
       if (behind && 'result' in answer) answer = { result: answerBehind(call.method, answer.result, behind) }
       if (call.method === 'eth_getLogs' && 'result' in answer) answer = { result: forged(answer.result, rules) }
       if (call.method === 'eth_getTransactionReceipt' && 'result' in answer) answer = { result: await lied(target, answer.result, rules) }
-      const lie = 'result' in answer ? rules.strike(['lie'], [call.method]) : undefined
-      if (lie && 'result' in answer) answer = { result: lieAbout(lie.how, call.method, answer.result) }
+      if ('result' in answer) answer = { result: falseResult(call.method, answer.result, rules) }
       return { jsonrpc: '2.0', id: call.id, ...answer }
     }),
   )
+}
+
+function falseResult(method: string, result: unknown, rules: FaultRules): unknown {
+  const lie = rules.strike(['lie'], [method], ({ how }) => lieAbout(how, method, result) !== result)
+  return lie ? lieAbout(lie.how, method, result) : result
 }
 
 /** What to forward and what to answer; both where the node does it and says that it did not. */

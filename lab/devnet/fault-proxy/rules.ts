@@ -36,7 +36,7 @@ export type NodeFault =
   | { readonly kind: 'finality-behind'; readonly blocks: number }
   /** A transaction: its hash is answered, and it is not passed on. */
   | { readonly kind: 'swallow' }
-  /** A call: answered with what harms (lies.ts). */
+  /** A call: answered with what harms (lies.ts). Hits only answers that its kind has a lie for. */
   | { readonly kind: 'lie'; readonly how: LieKind }
   /**
    * The whole request: answered with this number of MiB of blanks, compressed and without an end; or redirected to

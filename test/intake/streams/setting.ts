@@ -1,11 +1,5 @@
-import { createEvmEndpoint } from '../../../bridges/native-bridge/evm.ts'
-import { createVerifiedMessages, type VerifiedMessages } from '../../../bridges/kit/verified-messages.ts'
-import { createNativeBridge } from '../../helpers/native-parts.ts'
 import { type NativeTransfer, toTransfer } from '../../../bridges/native-bridge/message.ts'
-import type { LogReader } from '../../../bridges/kit/logs.ts'
-import { createNativeSource } from '../../../bridges/native-bridge/streams.ts'
 import type { ScannedSource } from '../../../bridges/port.ts'
-import type { EvmChain } from '../../../chains/evm/index.ts'
 import type { HeadEvent } from '../../../chains/port.ts'
 import { type FaultProxy, startFaultProxy } from '../../../lab/devnet/fault-proxy/proxy.ts'
 import { until } from '../../../lab/devnet/until.ts'
@@ -25,7 +19,7 @@ import { createMetrics } from '../../../observability/metrics.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { streamWorkflowId } from '../../../temporal/contracts/stream.ts'
 import { testChain } from '../../helpers/evm.ts'
-import { type NativeBridgeNetwork, startNativeBridge } from '../../helpers/native-bridge.ts'
+import { createNativeBridge, type NativeBridgeNetwork, startNativeBridge } from '../../helpers/native-bridge.ts'
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
@@ -106,7 +100,8 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
   const { client } = ledgers.temporal
   let streams = 0
 
-  const highest = async () => (await readSource(network, chain, { start: 0, first: '1', name: 'probe', maxOpen: 1 }).highest()) ?? '0'
+  const ends = { ...network, source: { ...network.source, chain } }
+  const { stream: any } = createNativeBridge(ends)
 
   return {
     network,
@@ -136,19 +131,11 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
     async stream(defaults = {}) {
       const { maxOpen = 100 } = defaults
       const height = Number(await network.source.anvil.rpc<string>('eth_blockNumber'))
-      const first = String(BigInt(await highest()) + 1n)
-      const verified = createVerifiedMessages()
-      const source = readSource(network, chain, {
-        verified,
-        start: height + 1,
-        first,
-        name: `native-bridge:source:target-${++streams}`,
-        maxOpen,
-      })
+      const first = String(BigInt((await any.highest()) ?? '0') + 1n)
+      const { bridge, endpoint, stream: made } = createNativeBridge(ends, { startBlock: height + 1, maxOpen })
+      const source = { ...made, config: { ...made.config, first, stream: `native-bridge:source:target-${++streams}` } }
       const lines: Line[] = []
       const halts: Mismatch[] = []
-      const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [{ ...network.route, source: chain }], verified })
-      const bridge = createNativeBridge({ routes: [network.route], endpoints: new Map([['target', endpoint]]), sources: [] })
       const stream = source.config.stream
       const state = async () => {
         const found = await queryStream(client, stream)
@@ -232,17 +219,6 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       await ledgers.stop()
     },
   }
-}
-
-function readSource(
-  network: NativeBridgeNetwork,
-  source: EvmChain,
-  options: { start: number; first: string; name: string; maxOpen: number; verified?: VerifiedMessages },
-): ScannedSource {
-  const { start, first, name, maxOpen, verified = createVerifiedMessages() } = options
-  const target: LogReader = network.target.chain
-  const made = createNativeSource({ route: network.route, source, target, startBlock: start, maxOpen, verified })
-  return { ...made, config: { ...made.config, first, stream: name } }
 }
 
 function listing(lines: Line[]): Logger {

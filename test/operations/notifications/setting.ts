@@ -102,7 +102,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
       const served = work.worker.run()
       return async () => {
         work.worker.shutdown()
-        await work.services[0]?.stop()
+        for (const service of work.services) await service.stop()
         await served
       }
     },
