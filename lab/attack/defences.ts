@@ -87,7 +87,7 @@ export const defences = {
       ['      added = next\n', '      added = next\n      configured.splice(specs.length, Infinity, ...next)\n'],
     ],
     exposedBy: ['added-nodes'],
-    shownBy: ['lost'],
+    shownBy: ['believed', 'stolen'],
   },
   'answer-size': {
     file: 'chains/evm/nodes/json-rpc-client.ts',

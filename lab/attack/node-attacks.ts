@@ -25,8 +25,7 @@ export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least,
   const answers = () => rules.map(({ strikes }) => strikes)
   const lasts = (ms: number) => ms < forMs || (ms < struckWithinMs && answers().every((count) => count === 0))
   for (const from = Date.now(); lasts(Date.now() - from); await scene.wait(1_000))
-    // A message is verified at its target, where the node is.
-    if (kind === 'guardians') spyFalseSet(scene, { chain: chain === 'ethereum' ? 'bsc' : 'ethereum', dice })
+    if (kind === 'guardians') spyFalseSet(scene, { chain, dice })
   for (const rule of rules) rule.end()
   await elsewhere?.stop()
   if (answers().every((count) => count === 0)) throw new Error('the node was never asked')
@@ -61,10 +60,10 @@ function falseGuardians(): FaultRule[] {
 /** More than the chain's own nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
-/** Adds more nodes than the config has, with a stolen token. All of them say yes where the chain says no. */
-export async function addNodes(scene: AttackScene, { chain, forMs }: PlannedAttack): Promise<string> {
+/** Adds more nodes than the config has, with a stolen token. All of them have the attacker's guardian set. */
+export async function addNodes(scene: AttackScene, { chain, forMs, dice }: PlannedAttack): Promise<string> {
   const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
-  liar.add({ fault: { kind: 'lie', how: 'calls' } })
+  for (const rule of falseGuardians()) liar.add(rule)
   const change = async (orders: readonly object[]) => {
     const [one] = scene.fleet.alive
     if (!one) throw new Error('no process is up')
@@ -75,7 +74,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs }: PlannedAtta
   }
   try {
     await change(added.map((name) => ({ kind: 'setNode', change: { chain, name, url: liar.url, disabled: false, use: 'all' } })))
-    await scene.wait(2 * forMs)
+    for (const until = Date.now() + 2 * forMs; Date.now() < until; await scene.wait(1_000)) spyFalseSet(scene, { chain, dice })
     await change(added.map((name) => ({ kind: 'clearNode', chain, name })))
     const asked = [...liar.calls.values()].reduce((sum, count) => sum + count, 0)
     if (asked === 0) throw new Error('no added node was asked')

@@ -34,9 +34,10 @@ export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack):
 /** The set after the devnet's only one. */
 export const falseSetIndex = 1
 
-/** Messages of the next guardian set, which the attacker's node says is his. */
-export function spyFalseSet(scene: AttackScene, attack: Pick<PlannedAttack, 'chain' | 'dice'>): string {
-  return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)
+/** Messages to a chain, where they are verified, of the next guardian set: nodes there say that it is the attacker's. */
+export function spyFalseSet(scene: AttackScene, { chain: target, dice }: Pick<PlannedAttack, 'chain' | 'dice'>): void {
+  const chain = target === 'ethereum' ? 'bsc' : 'ethereum'
+  publish(scene, { chain, dice }, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)
 }
 
 /** Messages that anybody may have the guardians sign: an emitter of his own, and the contents of a transfer. */

@@ -1,38 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { LaneAgent } from '../../lanes/agent.ts'
 import { activateSignal, drainSignal, laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
-import { pooled } from '../helpers/e2e-chain.ts'
-import { devnetSigner, networkId } from '../helpers/evm.ts'
-import { acquired, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
+import { networkId } from '../helpers/evm.ts'
+import { acquired, laneOf, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
 
 /** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
 describe('The agent of a lane', () => {
-  let setting: LaneSetting
-  let keys = 20
-  let signer: Signer
-
-  beforeAll(async () => {
-    setting = await startLaneSetting()
-  })
-
-  afterAll(() => setting?.stop())
-
-  async function fresh(options: Parameters<LaneSetting['agent']>[1] = {}): Promise<LaneAgent> {
-    signer = await devnetSigner(keys++)
-    return setting.agent(signer, options)
-  }
-
-  const pool = () => pooled(setting.anvil, signer.address)
-  const ledger = () => setting.ledgers.state(laneOf(signer))
+  const setting = useLaneSetting()
+  const { fresh, pool, ledger } = setting
 
   test('an agent refuses to start with a key of another lane', async () => {
-    signer = await devnetSigner(keys++)
-    const other = await devnetSigner(keys++)
+    const signer = await setting.key()
+    const other = await setting.key()
     const impostor: Signer = { address: other.address, sign: (transaction) => signer.sign(transaction) }
     const agent = await setting.agent(impostor)
     expect(agent.lane).toBe(laneOf(other))
@@ -108,7 +91,7 @@ describe('The agent of a lane', () => {
     const one = request('orphan of a crash')
     const pending = await acquired(dead, one)
     dead.stop()
-    const heir = await setting.agent(signer, { window: 1 })
+    const heir = await setting.agent(setting.signer, { window: 1 })
     const again = await heir.find(one)
     if (again.kind !== 'acquired') throw new Error(again.detail)
     await again.pending.signAndSend()
@@ -120,7 +103,7 @@ describe('The agent of a lane', () => {
 
   test('two processes of one lane share its nonces without a gap', async () => {
     const one = await fresh({ window: 16 })
-    const two = await setting.agent(signer, { window: 16 })
+    const two = await setting.agent(setting.signer, { window: 16 })
     const transactions = await Promise.all(
       Array.from({ length: 8 }, (_, index) => signedAndSent(index % 2 === 0 ? one : two, request(`shared-${index}`))),
     )
@@ -140,7 +123,7 @@ describe('The agent of a lane', () => {
 
   test('a paused lane refuses at once, also calls that wait; resumed, it gives the next one a nonce', async () => {
     const agent = await fresh({ window: 1 })
-    const handle = setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(signer)))
+    const handle = setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(laneOf(setting.signer)))
     await signedAndSent(agent, request('holder'))
     const waiting = agent.acquire(request('waits'), waitLimit)
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
@@ -168,12 +151,12 @@ describe('The agent of a lane', () => {
   })
 
   test('an account without funds for the worst case refuses at once; with funds, it works again by itself', async () => {
-    signer = await devnetSigner(keys++)
-    await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x1'])
-    const agent = await setting.agent(signer)
+    const { address } = await setting.key()
+    await setting.anvil.rpc('anvil_setBalance', [address, '0x1'])
+    const agent = await setting.agent(setting.signer)
     expect(await agent.acquire(request('poor'), waitLimit)).toMatchObject({ kind: 'refused', why: 'funds' })
     expect(agent.view?.closed?.why).toBe('funds')
-    await setting.anvil.rpc('anvil_setBalance', [signer.address, '0xde0b6b3a7640000'])
+    await setting.anvil.rpc('anvil_setBalance', [address, '0xde0b6b3a7640000'])
     await setting.mineUntil(() => agent.view?.closed === undefined, 'the lane to hear of its funds')
     expect((await signedAndSent(agent, request('rich'))).nonce).toBe(0)
     await setting.mine()
@@ -182,7 +165,7 @@ describe('The agent of a lane', () => {
   test('a lane below its minimum balance takes no new work but operator transactions', async () => {
     const agent = await fresh({ minimumBalance: String(10n ** 18n) })
     const held = await signedAndSent(agent, request('held'))
-    await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x6f05b59d3b20000'])
+    await setting.anvil.rpc('anvil_setBalance', [setting.signer.address, '0x6f05b59d3b20000'])
     await setting.mine()
     expect(await held.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
     await setting.mineUntil(() => agent.view?.closed?.why === 'funds', 'the lane to be broke')
@@ -193,12 +176,12 @@ describe('The agent of a lane', () => {
 
   test("a starting process sends its config; an operator's window stays until the config changes", async () => {
     const agent = await fresh({ window: 3 })
-    await setting.ledgers.order(laneOf(signer), { kind: 'setWindow', id: 'o', window: 2 })
+    await setting.ledgers.order(laneOf(setting.signer), { kind: 'setWindow', id: 'o', window: 2 })
     agent.stop()
-    const same = await setting.agent(signer, { window: 3, fillAfterBlocks: 7 })
+    const same = await setting.agent(setting.signer, { window: 3, fillAfterBlocks: 7 })
     expect((await ledger()).config).toMatchObject({ window: 2, fillAfterBlocks: 7 })
     same.stop()
-    await setting.agent(signer, { window: 5 })
+    await setting.agent(setting.signer, { window: 5 })
     expect((await ledger()).config).toMatchObject({ window: 5 })
   })
 
@@ -207,12 +190,12 @@ describe('The agent of a lane', () => {
     const agent = await fresh({ fillAfterBlocks: 20, bumpAfterBlocks: 1_000 })
     const one = await signedAndSent(agent, request('raised'))
     await signedAndSent(agent, request('cancelled'))
-    await setting.ledgers.order(laneOf(signer), { kind: 'replace', id: 'o', nonce: 0, maxFee: '30000000000' })
-    await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'o', nonce: 1 })
+    await setting.ledgers.order(laneOf(setting.signer), { kind: 'replace', id: 'o', nonce: 0, maxFee: '30000000000' })
+    await setting.ledgers.order(laneOf(setting.signer), { kind: 'cancelNonce', id: 'o', nonce: 1 })
     const replaced = async () => {
       await setting.passBlock()
       const [raise, noop] = await pool()
-      return raise?.maxFeePerGas === 30_000_000_000n && noop?.to === signer.address
+      return raise?.maxFeePerGas === 30_000_000_000n && noop?.to === setting.signer.address
     }
     await until(replaced, { ...waitLimit, what: 'the raise and the no-op' })
     expect((await pool()).map(({ nonce }) => nonce)).toEqual([0, 1])
@@ -227,7 +210,7 @@ describe('The agent of a lane', () => {
     const [sent] = await pool()
     await setting.anvil.rpc('anvil_dropTransaction', [sent?.hash])
     expect(await pool()).toEqual([])
-    await setting.ledgers.order(laneOf(signer), { kind: 'republish', id: 'o' })
+    await setting.ledgers.order(laneOf(setting.signer), { kind: 'republish', id: 'o' })
     // The ledger's next answer carries the order.
     await agent.cancel('of nobody')
     await until(async () => (await pool()).length > 0, { ...waitLimit, what: 'the transaction to be in the pool again' })
@@ -238,8 +221,8 @@ describe('The agent of a lane', () => {
   test('external use of the key among nonces in flight is logged and leaves no gap', async () => {
     const agent = await fresh()
     const external = async (nonce: number) => {
-      const payment = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', nonce }
-      const { raw } = await signer.sign({ ...payment, maxFee: '90000000000', tip: '90000000000' })
+      const payment = { networkId: String(networkId), to: setting.signer.address, data: '0x', value: '0', gasLimit: '21000', nonce }
+      const { raw } = await setting.signer.sign({ ...payment, maxFee: '90000000000', tip: '90000000000' })
       expect(await setting.chain.send(raw)).toMatchObject({ kind: 'accepted' })
     }
     await external(0)
@@ -262,15 +245,15 @@ describe('The agent of a lane', () => {
   })
 
   test('the lowest stuck nonce of an earlier ledger is outbid, the rest follow, the lane goes on above', async () => {
-    signer = await devnetSigner(keys++)
+    await setting.key()
     for (const nonce of [0, 1, 2]) {
       const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce }
-      await setting.chain.send((await signer.sign({ ...call, maxFee: '3000000000', tip: '1' })).raw)
+      await setting.chain.send((await setting.signer.sign({ ...call, maxFee: '3000000000', tip: '1' })).raw)
     }
-    const agent = await setting.agent(signer, { fillAfterBlocks: 3, bumpAfterBlocks: 1 })
+    const agent = await setting.agent(setting.signer, { fillAfterBlocks: 3, bumpAfterBlocks: 1 })
     const filled = async () => {
       await setting.passBlock()
-      return (await pool())[0]?.to === signer.address
+      return (await pool())[0]?.to === setting.signer.address
     }
     await until(filled, { ...waitLimit, what: 'a no-op in the place of the lowest' })
     await setting.mineUntil(() => agent.view?.latest === 3, 'all three to be mined')
@@ -279,13 +262,13 @@ describe('The agent of a lane', () => {
   })
 
   test('a transaction of an earlier ledger at fifty times the market is outbid too', async () => {
-    signer = await devnetSigner(keys++)
+    await setting.key()
     const { maxFee, tip } = await setting.chain.quote()
     const dear = { maxFee: String(BigInt(maxFee) * 50n), tip: String(BigInt(tip) * 50n) }
     const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce: 0 }
-    await setting.chain.send((await signer.sign({ ...call, ...dear })).raw)
-    const agent = await setting.agent(signer, { fillAfterBlocks: 2, bumpAfterBlocks: 1 })
-    for (let blocks = 0; (await pool())[0]?.to !== signer.address; blocks++) {
+    await setting.chain.send((await setting.signer.sign({ ...call, ...dear })).raw)
+    const agent = await setting.agent(setting.signer, { fillAfterBlocks: 2, bumpAfterBlocks: 1 })
+    for (let blocks = 0; (await pool())[0]?.to !== setting.signer.address; blocks++) {
       if (blocks > 200) throw new Error(`200 blocks passed; the ledger says ${JSON.stringify((await ledger()).entries)}`)
       const offers = () => ledger().then(({ entries }) => entries[0]?.attempts.length ?? 0)
       const before = await offers()
@@ -300,11 +283,18 @@ describe('The agent of a lane', () => {
   })
 
   test('transactions of an earlier ledger in the pool come first; nothing is granted before they are mined', async () => {
-    signer = await devnetSigner(keys++)
-    const earlier = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }
-    const signed = await signer.sign({ ...earlier, nonce: 0, maxFee: '9000000000' })
+    await setting.key()
+    const earlier = {
+      networkId: String(networkId),
+      to: setting.signer.address,
+      data: '0x',
+      value: '0',
+      gasLimit: '21000',
+      tip: '1000000000',
+    }
+    const signed = await setting.signer.sign({ ...earlier, nonce: 0, maxFee: '9000000000' })
     await setting.chain.send(signed.raw)
-    const agent = await setting.agent(signer)
+    const agent = await setting.agent(setting.signer)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { fill: 'inherited' } } })
     const abort = new AbortController()
     const early = agent.acquire(request('too early'), { ...waitLimit, signal: abort.signal })

@@ -27,15 +27,16 @@ function observation(changes: Partial<Observation> = {}): Observation {
   return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: String(10n ** 24n), claims: [], since: 1, ...changes }
 }
 
-/** No workflow is cached: each task and query replays the history. */
-describe('A ledger whose workflow is reset in Temporal', () => {
-  let ledgers: Ledgers
-  let lanes = 0
+let ledgers: Ledgers
 
-  beforeAll(async () => {
-    ledgers = await startLedgers({ tuning: { maxCachedWorkflows: 0 } })
-  })
-  afterAll(() => ledgers?.stop())
+/** No workflow is cached: each task and query replays the history. */
+beforeAll(async () => {
+  ledgers = await startLedgers({ tuning: { maxCachedWorkflows: 0 } })
+})
+afterAll(() => ledgers?.stop())
+
+describe('A ledger whose workflow is reset in Temporal', () => {
+  let lanes = 0
 
   /** A ledger after three requests: `a` has nonce 0, `b` was refused. */
   async function used() {
@@ -102,14 +103,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
   })
 })
 
-/** Each task and each look replays the run here: a replay comes to the same ledger. */
 describe('A ledger of which 18,000 nonces wait for a far finality', () => {
-  let ledgers: Ledgers
-  beforeAll(async () => {
-    ledgers = await startLedgers({ tuning: { maxCachedWorkflows: 0 } })
-  })
-  afterAll(() => ledgers?.stop())
-
   test('a ledger with 18,000 unfinal nonces stays below 1.5 MiB and survives a deep reorganisation', async () => {
     const { workflow } = ledgers.temporal.client
     const lane = laneOf(devnetAccount(70))

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { pauseSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
-import { devnetSigner } from '../helpers/evm.ts'
-import { laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
+import { request, signedAndSent, useLaneSetting } from './setting.ts'
 
-/** Raises and waits that end by themselves. */
+/** Raises, waits and reports that end by themselves. */
 describe('Limits of a lane', () => {
-  let setting: LaneSetting
-  let keys = 50
-
-  beforeAll(async () => {
-    setting = await startLaneSetting()
-  })
-
-  afterAll(() => setting?.stop())
+  const setting = useLaneSetting()
 
   test('a call that no fee gets into a block is raised to the limit and then only sent again', async () => {
-    const agent = await setting.agent(await devnetSigner(keys++), { bumpAfterBlocks: 1 })
+    const agent = await setting.fresh({ bumpAfterBlocks: 1 })
     const one = request('censored')
     const pending = await signedAndSent(agent, one)
     const dearest = () => BigInt(pending.offered.at(-1)!.maxFee)
@@ -33,8 +25,7 @@ describe('Limits of a lane', () => {
   })
 
   test('a try that is over waits for nothing, not even for a ledger that does not answer', async () => {
-    const signer = await devnetSigner(keys++)
-    const agent = await setting.agent(signer)
+    const agent = await setting.fresh()
     const over = AbortSignal.abort()
     expect(await agent.acquire(request('late'), { timeoutMs: 60_000, signal: over })).toMatchObject({ kind: 'refused' })
     expect(await agent.find(request('late'), over)).toMatchObject({ kind: 'refused' })
@@ -45,8 +36,7 @@ describe('Limits of a lane', () => {
   })
 
   test('a call that is gone before the ledger answers gets no nonce, or its nonce goes back', async () => {
-    const signer = await devnetSigner(keys++)
-    const agent = await setting.agent(signer)
+    const agent = await setting.fresh()
     const abort = new AbortController()
     const gone = agent.acquire(request('gone'), { timeoutMs: 60_000, signal: abort.signal })
     // The question is about to leave, or on its way: the room is empty, the answer not there.
@@ -56,7 +46,7 @@ describe('Limits of a lane', () => {
     // Answered after it.
     expect(await agent.find(request('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
     const isBack = async () => {
-      const { counts } = await setting.ledgers.state(laneOf(signer))
+      const { counts } = await setting.ledger()
       return counts.granted === counts.released
     }
     await until(isBack, { timeoutMs: 60_000, what: 'the nonce to come back' })
@@ -64,15 +54,40 @@ describe('Limits of a lane', () => {
   })
 
   test('a call for which the ledger was never asked, because the lane is paused, gets that reason', async () => {
-    const signer = await devnetSigner(keys++)
-    const agent = await setting.agent(signer)
+    const agent = await setting.fresh()
     await setting.ledgers.temporal.client.workflow
-      .getHandle(laneWorkflowId(laneOf(signer)))
+      .getHandle(laneWorkflowId(agent.lane))
       .signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
     // The first is refused by the ledger, and the agent has heard of the pause.
     await agent.acquire(request('first'), { timeoutMs: 100 })
     await until(() => agent.view?.closed?.pause, { timeoutMs: 60_000, what: 'the agent to hear of the pause' })
     const second = await agent.acquire(request('second'), { timeoutMs: 100 })
     expect(second).toMatchObject({ kind: 'refused', why: 'paused', detail: 'a test' })
+  })
+
+  test('an idle lane learns of orders, reads its account then, and otherwise reports nothing', async () => {
+    const agent = await setting.fresh()
+    const { lane } = agent
+    const { ledger } = setting
+    const length = async () => (await setting.ledgers.temporal.client.workflow.getHandle(laneWorkflowId(lane)).describe()).historyLength
+    const { height = 0 } = agent.view ?? {}
+
+    expect(await setting.ledgers.order(lane, { kind: 'resync', id: 'o' })).toEqual({ kind: 'done' })
+    expect((await ledger()).synced).toBe(false)
+    await setting.mineUntil(async () => (await ledger()).synced, 'the ledger to be synced again')
+    expect((await ledger()).observed?.height).toBeGreaterThan(height)
+
+    // A report of the next block may still be on its way: a later request is answered after it.
+    await setting.mineUntil(() => agent.view?.synced, 'the agent to hear of that')
+    await agent.notFree(['nobody/1'])
+    let before = -1
+    const quiet = async () => {
+      const last = before
+      before = await length()
+      return last === before || setting.mine(10).then(() => false)
+    }
+    await until(quiet, { timeoutMs: 60_000, what: 'the ledger to get no update' })
+    await setting.mine(25)
+    expect(await length()).toBe(before)
   })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { verified } from '../../chains/evm/signers/verified.ts'
 import type { Signer } from '../../chains/signing-port.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
@@ -6,35 +6,20 @@ import { signWithRandom } from '../../lab/devnet/signing/ecdsa.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { FeePolicy } from '../../domain/fees/fees.ts'
-import type { LaneAgent } from '../../lanes/agent.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
-import { pooled } from '../helpers/e2e-chain.ts'
 import { devnetSigner } from '../helpers/evm.ts'
-import { acquired, becomes, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
+import { acquired, becomes, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
+/** Index of an account that no other test uses. */
+const randomKey = 40
 const dear = 400n * 10n ** 9n
 
 /** Fee limits, other users of a nonce, and refusals of the key: on a real chain, with a real ledger. */
 describe('A pending transaction under a policy', () => {
-  let setting: LaneSetting
-  let keys = 30
-  let signer: Signer
   let policy: FeePolicy = {}
-
-  beforeAll(async () => {
-    setting = await startLaneSetting()
-  })
-
-  afterAll(() => setting?.stop())
-
-  async function fresh(options: Parameters<LaneSetting['agent']>[1] = {}): Promise<LaneAgent> {
-    signer = await devnetSigner(keys++)
-    return setting.agent(signer, { fees: () => policy, ...options })
-  }
-
-  const pool = () => pooled(setting.anvil, signer.address)
-  const ledger = () => setting.ledgers.state(laneOf(signer))
+  const setting = useLaneSetting(() => ({ fees: () => policy }))
+  const { fresh, pool, ledger } = setting
 
   /** A block of this base fee, empty. */
   async function passDear(): Promise<void> {
@@ -80,7 +65,7 @@ describe('A pending transaction under a policy', () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     await signedAndSent(agent, one)
     expect(await agent.cancel(one.owner.intentId)).toBe('held')
-    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
     await setting.mine()
     policy = {}
   })
@@ -109,14 +94,14 @@ describe('A pending transaction under a policy', () => {
   })
 
   test('a transaction of an earlier process is found though the key gives another hash each time it signs', async () => {
-    const address = (await devnetSigner(keys)).address
-    signer = randomSigner(keys++, address)
+    const address = (await devnetSigner(randomKey)).address
+    setting.signer = randomSigner(randomKey, address)
     const one = request('random')
-    const before = await setting.agent(signer, { fillAfterBlocks: 1_000 })
+    const before = await setting.agent(setting.signer, { fillAfterBlocks: 1_000 })
     const first = await signedAndSent(before, one)
     const [sent] = await pool()
     before.stop()
-    const after = await setting.agent(signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
+    const after = await setting.agent(setting.signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
     // Mined before the new process can send its own.
     await setting.mine()
     const again = await after.find(one)
@@ -130,14 +115,14 @@ describe('A pending transaction under a policy', () => {
   })
 
   test('a call that the key refuses gives its nonce back; a raise that it refuses is filled', async () => {
-    const key = await devnetSigner(keys++)
+    const key = await setting.key()
     let refusing = true
-    signer = {
+    setting.signer = {
       address: key.address,
       sign: (transaction) =>
         refusing && transaction.to !== key.address ? Promise.reject(new RelayerError('SIGNING_REFUSED')) : key.sign(transaction),
     }
-    const agent = await setting.agent(signer, { bumpAfterBlocks: 1_000 })
+    const agent = await setting.agent(setting.signer, { bumpAfterBlocks: 1_000 })
     const pending = await acquired(agent, request('refused'))
     await expect(pending.signAndSend()).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
     await agent.release(pending)
@@ -146,7 +131,7 @@ describe('A pending transaction under a policy', () => {
     const next = await signedAndSent(agent, request('allowed for now'))
     refusing = true
     await next.bump()
-    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
     await setting.mine(3)
     expect(await becomes(next, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
   })
@@ -157,7 +142,7 @@ describe('A pending transaction under a policy', () => {
     const pending = await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
     expect(pending.state).toMatchObject({ kind: 'pending', note: expect.stringContaining('fatal') as string })
     expect((await ledger()).entries['0']?.fill).toBeUndefined()
-    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
     expect((await ledger()).entries['0']?.fill).toBe('refused')
     await setting.mine()
   })
@@ -167,7 +152,7 @@ describe('A pending transaction under a policy', () => {
     const agent = await fresh({ bumpAfterBlocks: 1_000, noopGas: '20999' })
     await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20000' } })
     expect(await agent.cancel(one.owner.intentId)).toBe('held')
-    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
     const gas = (await ledger()).entries['0']?.attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit)) ?? []
     expect([gas[0], gas.length]).toEqual([20_999n, 2])
     expect(gas[1]).toBeGreaterThanOrEqual(25_200n)

@@ -1,33 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { LaneAgent } from '../../lanes/agent.ts'
-import { pooled } from '../helpers/e2e-chain.ts'
-import { devnetSigner, networkId } from '../helpers/evm.ts'
-import { acquired, becomes, laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
+import { networkId } from '../helpers/evm.ts'
+import { acquired, becomes, laneOf, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
 
 /** One nonce on its way, on a real chain whose blocks a test mines, with a real ledger. */
 describe('A pending transaction', () => {
-  let setting: LaneSetting
-  let keys = 20
-  let signer: Signer
-
-  beforeAll(async () => {
-    setting = await startLaneSetting()
-  })
-
-  afterAll(() => setting?.stop())
-
-  /** An agent of a key that no other test uses. */
-  async function fresh(options: Parameters<LaneSetting['agent']>[1] = {}): Promise<LaneAgent> {
-    signer = await devnetSigner(keys++)
-    return setting.agent(signer, options)
-  }
-
-  const pool = () => pooled(setting.anvil, signer.address)
-  const ledger = () => setting.ledgers.state(laneOf(signer))
+  const setting = useLaneSetting()
+  const { fresh, pool, ledger } = setting
 
   test('is included by the next block, final two blocks later; the ledger then knows nothing of it', async () => {
     const agent = await fresh()
@@ -41,7 +23,9 @@ describe('A pending transaction', () => {
       receipt: { status: 'success' },
     })
     await setting.mine(3)
-    expect(await becomes(pending, (state) => state.kind === 'included' && state.final)).toMatchObject({ receipt: { from: signer.address } })
+    expect(await becomes(pending, (state) => state.kind === 'included' && state.final)).toMatchObject({
+      receipt: { from: setting.signer.address },
+    })
     await setting.mineUntil(async () => (await ledger()).entries['0'] === undefined, 'the entry to end')
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1, attempts: 0, external: 0 } })
     await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
@@ -120,8 +104,8 @@ describe('A pending transaction', () => {
   test('is spent by an external transaction of the same key, once that is final', async () => {
     const agent = await fresh()
     const pending = await signedAndSent(agent, request('robbed'))
-    const stranger = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
-    const signed = await signer.sign({ ...stranger, nonce: pending.nonce, maxFee: '90000000000', tip: '20000000000' })
+    const stranger = { networkId: String(networkId), to: setting.signer.address, data: '0x', value: '0', gasLimit: '21000' }
+    const signed = await setting.signer.sign({ ...stranger, nonce: pending.nonce, maxFee: '90000000000', tip: '20000000000' })
     expect(await setting.chain.send(signed.raw)).toEqual({ kind: 'accepted' })
     await setting.mine()
     // In a block, but not final: no verdict yet.
@@ -134,8 +118,15 @@ describe('A pending transaction', () => {
 
   test('a nonce above ours that was used externally is counted and passed over', async () => {
     const agent = await fresh()
-    const stranger = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }
-    const signed = await signer.sign({ ...stranger, nonce: 0, maxFee: '90000000000' })
+    const stranger = {
+      networkId: String(networkId),
+      to: setting.signer.address,
+      data: '0x',
+      value: '0',
+      gasLimit: '21000',
+      tip: '1000000000',
+    }
+    const signed = await setting.signer.sign({ ...stranger, nonce: 0, maxFee: '90000000000' })
     await setting.chain.send(signed.raw)
     await setting.mine()
     // Idle lanes look seldom: every tenth block.
@@ -150,9 +141,9 @@ describe('A pending transaction', () => {
     const pending = await signedAndSent(agent, one)
     // Every block from now on is a reason to raise.
     await setting.passUntil('a raise', () => pending.attempts > 1)
-    const line = setting.ledgers.client({ lane: laneOf(signer), window: 8, fillAfterBlocks: 20 })
+    const line = setting.ledgers.client({ lane: laneOf(setting.signer), window: 8, fillAfterBlocks: 20 })
     expect(await line.ask({ kind: 'withdraw', intentId: one.owner.intentId, how: 'cancel' })).toEqual({ kind: 'held', nonce: 0 })
-    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === signer.address)
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
     const { attempts } = (await ledger()).entries['0']!
     const calls = attempts.filter(({ kind }) => kind === 'call')
     const noop = attempts.find(({ kind }) => kind === 'noop')
@@ -171,23 +162,23 @@ describe('A pending transaction', () => {
     const orphan = await acquired(dead, request('orphan'))
     // Its process stops before it signs anything.
     dead.stop()
-    const heir = await setting.agent(signer, { fillAfterBlocks: 4 })
+    const heir = await setting.agent(setting.signer, { fillAfterBlocks: 4 })
     await setting.passUntil('the no-op in the pool', async () => (await pool()).length === 1)
-    expect(await pool()).toMatchObject([{ nonce: orphan.nonce, to: signer.address }])
+    expect(await pool()).toMatchObject([{ nonce: orphan.nonce, to: setting.signer.address }])
     await setting.mine()
     expect(await ledger()).toMatchObject({ entries: { 0: { fill: 'orphaned', owner: { intentId: 'orphan/1' } } } })
     expect((await signedAndSent(heir, request('heir'))).nonce).toBe(1)
   })
 
   test('gives its nonce back when the key cannot sign; the next call gets it', async () => {
-    const key = await devnetSigner(keys++)
+    const key = await setting.key()
     let locked = true
     // The real signer behind a lock, as a KMS that is out of reach for a while.
     const lockable: Signer = {
       address: key.address,
       sign: (transaction) => (locked ? Promise.reject(new Error('the key is out of reach')) : key.sign(transaction)),
     }
-    signer = lockable
+    setting.signer = lockable
     const agent = await setting.agent(lockable)
     const pending = await acquired(agent, request('unsigned'))
     await expect(pending.signAndSend()).rejects.toThrow('out of reach')

@@ -20,7 +20,9 @@ import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { createLedgerWorker } from '../../workers/roles/chain.ts'
 import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
 import { defaultTuning, type WorkerTuning } from '../../workers/process/create-worker.ts'
-import { networkId, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { pooled } from '../helpers/e2e-chain.ts'
+import { devnetSigner, networkId, startManualAnvil, testChain } from '../helpers/evm.ts'
+import { afterAll, beforeAll } from 'vitest'
 
 const logger = silentLogger()
 /** The first attempt of every request: far above a devnet's base fee. */
@@ -204,6 +206,32 @@ export async function startLaneSetting(): Promise<LaneSetting> {
       await ledgers.stop()
     },
   }
+}
+
+/** A setting with the key of the newest agent. */
+export interface LaneTests extends LaneSetting {
+  signer: Signer
+  /** A key that no other test uses. */
+  key(): Promise<Signer>
+  /** An agent of such a key. */
+  fresh(options?: AgentOptions): Promise<LaneAgent>
+  /** The transactions of the key that wait for a block. */
+  pool(): ReturnType<typeof pooled>
+  ledger(): Promise<LaneState>
+}
+
+/** A setting of its own for the tests of a `describe`. The fields of `LaneSetting` are there once `beforeAll` has run. */
+export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneTests {
+  let keys = 20
+  const use = {
+    key: async () => (use.signer = await devnetSigner(keys++)),
+    fresh: async (options = {}) => use.agent(await use.key(), { ...defaults(), ...options }),
+    pool: () => pooled(use.anvil, use.signer.address),
+    ledger: () => use.ledgers.state(laneOf(use.signer)),
+  } as LaneTests
+  beforeAll(async () => void Object.assign(use, await startLaneSetting()))
+  afterAll(() => use.stop?.())
+  return use
 }
 
 /** The same chain, of a family that is mistaken about its no-ops. */

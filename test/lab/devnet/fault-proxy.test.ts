@@ -115,6 +115,15 @@ describe('the fault proxy', () => {
     expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ result: truth })
   })
 
+  test('counts only the lies that change an answer', async () => {
+    const lie = proxy.add({ fault: { kind: 'lie', how: 'gas-low' } })
+    const { to } = payment(await devnetSigner(0), 0)
+    await ask('eth_blockNumber')
+    expect(lie.strikes).toBe(0)
+    expect(await ask('eth_estimateGas', { from: devnetAccount(0).address, to, data: '0x01' })).toMatchObject({ result: '0x5208' })
+    expect(lie.strikes).toBe(1)
+  })
+
   test('gives the answers that the test sets, for one function or for all', async () => {
     const to = devnetAccount(0).address
     const truth = await ask('eth_call', { to, data: '0xaa4efa5b00' }, 'latest')
