@@ -33,7 +33,7 @@ export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least,
 }
 
 function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
-  if (kind === 'flood') return [{ fault: { kind, mebibytes: 512 }, probability: 0.3 }]
+  if (kind === 'flood') return [{ fault: { kind, mebibytes: 1_024 }, probability: 0.3 }]
   if (kind === 'redirect') return [{ fault: { kind, to: elsewhere } }]
   if (kind === 'guardians') return falseGuardians()
   if (kind === 'long-reverts') {

@@ -78,13 +78,9 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
   }
 }
 
-const blanks = new Map<number, Buffer>()
-
-/** Compressed once: that takes seconds. */
+/** gzip allows several members, one after the other: one MiB is compressed once. */
 function blanksOf(mebibytes: number): Buffer {
-  const known = blanks.get(mebibytes) ?? gzipSync(Buffer.alloc(mebibytes * 2 ** 20, ' '))
-  blanks.set(mebibytes, known)
-  return known
+  return Buffer.concat(Array<Buffer>(mebibytes).fill(gzipSync(Buffer.alloc(2 ** 20, ' '))))
 }
 
 type Answer = RpcAnswer & { readonly jsonrpc: '2.0'; readonly id: unknown }
