@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { AbiCoder } from 'ethers'
 import { devnetAccount } from '../devnet/chain/accounts.ts'
 import { artifact } from '../devnet/chain/contracts.ts'
+import { until } from '../devnet/until.ts'
 import { startFaultProxy } from '../devnet/fault-proxy/proxy.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { NodeKind, PlannedAttack } from './plan.ts'
@@ -57,6 +58,8 @@ function falseGuardians(): FaultRule[] {
   })
 }
 
+/** Longest until the API takes a change of nodes, ms. */
+const addedWithinMs = 30_000
 /** More than the chain's own nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
@@ -69,13 +72,16 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
     if (!one) throw new Error('no process is up')
     const headers = { 'content-type': 'application/json', ...one.admin }
     const body = JSON.stringify({ reason: 'faster', orders })
-    const { status } = await fetch(`${one.apiUrl}/v1/settings`, { method: 'POST', headers, body })
-    if (status !== 200) throw new Error(`the API answered ${status}`)
+    return (await fetch(`${one.apiUrl}/v1/settings`, { method: 'POST', headers, body })).status
   }
   try {
-    await change(added.map((name) => ({ kind: 'setNode', change: { chain, name, url: liar.url, disabled: false, use: 'all' } })))
-    for (const until = Date.now() + 2 * forMs; Date.now() < until; await scene.wait(1_000)) spyFalseSet(scene, { chain, dice })
-    await change(added.map((name) => ({ kind: 'clearNode', chain, name })))
+    const adds = added.map((name) => ({ kind: 'setNode', change: { chain, name, url: liar.url, disabled: false, use: 'all' } }))
+    // Temporal may be away.
+    await until(async () => (await change(adds)) === 200, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to add nodes' })
+    for (const end = Date.now() + 2 * forMs; Date.now() < end; await scene.wait(1_000)) spyFalseSet(scene, { chain, dice })
+    // Of nodes that a wipe has removed the API knows nothing.
+    const cleared = async () => [200, 400].includes(await change(added.map((name) => ({ kind: 'clearNode', chain, name }))))
+    await until(cleared, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to remove nodes' })
     const asked = [...liar.calls.values()].reduce((sum, count) => sum + count, 0)
     if (asked === 0) throw new Error('no added node was asked')
     return `${added.length} nodes for ${2 * forMs} ms, ${asked} calls`

@@ -80,30 +80,32 @@ test('a stack of the compiled code names the source', async () => {
   expect(stack).toMatch(/\/cli\/main\.ts:\d+:\d+\)?\n/)
 })
 
-test('a second process takes what V8 compiled in the first one, and one with a damaged copy compiles anew', async () => {
+const version = `main(['--version'], process).then(() => keepCode())`
+
+/** What the first process prints, and the path of the copy that it keeps of V8's code. */
+async function firstCopy(): Promise<{ printed: string; copy: string }> {
   const at = (await compiledFolder()) ?? ''
   const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
   for (const name of copies()) rmSync(join(at, name))
-  const version = `main(['--version'], process).then(() => keepCode())`
   const printed = await compiled(version)
+  const [copy] = copies()
+  if (copy === undefined) throw new Error('no copy of V8 code was kept')
+  return { printed, copy: join(at, copy) }
+}
+
+test('a second process takes what V8 compiled in the first one, and one with a damaged copy compiles anew', async () => {
+  const { printed, copy } = await firstCopy()
   expect(printed).toBe(`${packageVersion}\n`)
-  const [copy = ''] = copies()
-  expect(copy).not.toBe('')
-  const written = statSync(join(at, copy)).mtimeMs
+  const written = statSync(copy).mtimeMs
   expect(await compiled(version)).toBe(printed)
-  expect(statSync(join(at, copy)).mtimeMs).toBe(written)
-  writeFileSync(join(at, copy), 'no code of V8')
+  expect(statSync(copy).mtimeMs).toBe(written)
+  writeFileSync(copy, 'no code of V8')
   expect(await compiled(version)).toBe(printed)
-  expect(statSync(join(at, copy)).size).toBeGreaterThan(100_000)
+  expect(statSync(copy).size).toBeGreaterThan(100_000)
 })
 
 test('a code cache with one changed bit is rejected, which V8 itself would not notice', async () => {
-  const at = (await compiledFolder()) ?? ''
-  const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
-  for (const name of copies()) rmSync(join(at, name))
-  const version = `main(['--version'], process).then(() => keepCode())`
-  const printed = await compiled(version)
-  const copy = join(at, copies()[0] ?? '')
+  const { printed, copy } = await firstCopy()
   const damaged = readFileSync(copy)
   // The last byte: in the code's own data, behind all that V8 looks at before it takes it.
   damaged.writeUInt8(damaged.readUInt8(damaged.length - 1) ^ 1, damaged.length - 1)
@@ -119,7 +121,7 @@ test('a copy of V8 code that cannot be kept leaves no draft, and the command goe
   // Nothing can be renamed onto a folder that is not empty.
   mkdirSync(join(blocked, 'full'), { recursive: true })
   try {
-    expect(await compiled(`main(['--version'], process).then(() => keepCode())`)).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(await compiled(version)).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(readdirSync(at).filter((name) => name.includes('.test-') && !name.endsWith('.v8'))).toEqual([])
   } finally {
     rmSync(blocked, { recursive: true, force: true })

@@ -1,85 +1,45 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import { type Child, startChild } from '../../lab/devnet/child.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { createPollLook } from '../../workers/process/poll-watch.ts'
 import { roles, type Role } from '../../workers/roles/roles.ts'
-import { temporaryFolder } from '../helpers/folders.ts'
+import { chainAt, giveUp, linesOf, requestsTo, useProcesses } from './process-setting.ts'
 
-const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
-const chainId = 31_401
 /** Of an account that anvil knows. */
 const laneKey = devnetAccount(0)
-
-const folder = temporaryFolder()
-const running: Child[] = []
-const servers: { stop(): Promise<void> }[] = []
-
-afterEach(async () => {
-  for (const one of running.splice(0)) await one.stop(15_000)
-  for (const one of servers.splice(0)) await one.stop()
-})
-
-interface Place {
-  readonly temporal: number
-  readonly node: number
-}
+const { folder, start, anvilAt, temporalAt } = useProcesses()
 
 /** All processes have the same config file, as on one machine of a fleet. */
-async function configFile({ temporal, node }: Place): Promise<string> {
+async function configFile({ temporal, node }: { readonly temporal: number; readonly node: number }): Promise<string> {
   const path = join(folder, 'portage.yaml')
-  const chain = {
-    ...{ family: 'evm', networkId: chainId, nodes: [{ url: `http://127.0.0.1:${node}/?key=secret-key` }], blockTimeMs: 500 },
-    lanes: [{ address: laneKey.address, signer: { kind: 'environment', variable: 'ADMIN_TEST_KEY' } }],
-  }
+  const test = chainAt(node, [{ address: laneKey.address, signer: { kind: 'environment', variable: 'ADMIN_TEST_KEY' } }])
   const api = { port: await freePort() }
   await writeFile(
     path,
-    stringify({ temporal: { address: `127.0.0.1:${temporal}`, useEnvironment: false }, chains: { test: chain }, bridges: {}, api }),
+    stringify({ temporal: { address: `127.0.0.1:${temporal}`, useEnvironment: false }, chains: { test }, bridges: {}, api }),
   )
   return path
 }
 
-async function portage(role: Role, config: string, ...args: string[]) {
+async function portage(role: Role, config: string) {
   const logFile = join(folder, `${role}-${randomUUID()}.log`)
-  const child = await startChild(process.execPath, [launcher, '--config', config, 'run', '--role', role, ...args], {
-    logFile,
-    env: { ...process.env, ADMIN_TEST_KEY: laneKey.privateKey },
-  })
-  running.push(child)
-  const portOf = async () => {
-    const lines = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(0, -1)
-    const said = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as { message: string; port?: number })
-    return said.find(({ message }) => message === 'the admin port listens')?.port
-  }
-  const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`
-  const port = await until(portOf, { timeoutMs: 60_000, what: `the admin port of ${role}`, giveUp })
-  const ask = async (path: string) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`)
-    return { status: response.status, text: await response.text() }
-  }
+  const child = await start(['--config', config, 'run', '--role', role], logFile, { ADMIN_TEST_KEY: laneKey.privateKey })
+  const portOf = async () => (await linesOf(logFile)).find(({ message }) => message === 'the admin port listens')?.port
+  const port = await until(portOf, { timeoutMs: 60_000, what: `the admin port of ${role}`, giveUp: giveUp(child) })
+  const { ask, seen } = requestsTo(child, port)
   /** Until it is ready, or waits for exactly these. */
-  const waitsFor = async (...names: string[]) => {
-    let last = 'nothing'
-    const look = async () => {
-      const { status, text } = await ask('/readyz')
-      last = text
-      const answer = JSON.parse(text) as { ready: boolean; waitsFor: string[] }
-      return status === (names.length === 0 ? 200 : 503) && answer.waitsFor.join() === names.join() && answer
-    }
-    const what = `${role} to wait for ${names.join(', ') || 'nothing'}`
-    return until(look, { timeoutMs: 90_000, everyMs: 100, what, giveUp }).catch((error: unknown) => {
-      throw new Error(`${String(error)}; last: ${last}; ${child.tail()}`, { cause: error })
-    })
-  }
+  const waitsFor = (...names: string[]) =>
+    seen(
+      '/readyz',
+      ({ status, text }) =>
+        status === (names.length === 0 ? 200 : 503) && (JSON.parse(text) as { waitsFor: string[] }).waitsFor.join() === names.join(),
+      `${role} to wait for ${names.join(', ') || 'nothing'}`,
+    )
   return { role, child, port, ask, waitsFor }
 }
 
@@ -91,13 +51,11 @@ test('each role serves health, readiness and metrics before and after its depend
   await Promise.all(all.map(({ waitsFor }) => waitsFor('temporal')))
   for (const { ask } of all) expect(await ask('/healthz')).toEqual({ status: 200, text: 'ok\n' })
 
-  const temporal = await startTemporal({ port: at.temporal, inMemory: true, headless: true, log: () => {} })
-  servers.push(temporal)
+  const temporal = await temporalAt(at.temporal)
   const [ledger, ...others] = all.toSorted((a, b) => Number(b.role === 'ledger') - Number(a.role === 'ledger'))
   await Promise.all([ledger!.waitsFor(), ...others.map(({ waitsFor }) => waitsFor('chain test'))])
 
-  const anvil = await startAnvil({ chainId, blockTimeSeconds: 0.5, port: at.node })
-  servers.push(anvil)
+  const anvil = await anvilAt(at.node)
   await Promise.all(all.map(({ waitsFor }) => waitsFor()))
   for (const { role, ask } of all) {
     // `temporal_…`: of the core of the SDK, which counts what a process asks of the server, whatever its role.
@@ -137,14 +95,8 @@ test('each role serves health, readiness and metrics before and after its depend
 test('two processes with one port: the second ends, and names the field', async () => {
   const config = await configFile({ temporal: await freePort(), node: await freePort() })
   const first = await portage('ledger', config)
-  const second = await startChild(
-    process.execPath,
-    [launcher, '--config', config, 'run', '--role', 'lane', '--admin-port', String(first.port)],
-    {
-      logFile: join(folder, 'second.log'),
-    },
-  )
-  running.push(second)
+  const args = ['--config', config, 'run', '--role', 'lane', '--admin-port', String(first.port)]
+  const second = await start(args, join(folder, 'second.log'))
   await second.exited
   await until(() => second.tail().includes('ADMIN_LISTEN'), { timeoutMs: 60_000, what: 'the reason' })
   expect(second.ended).toBe('ended with code 1')

@@ -1,38 +1,18 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
-import { type Child, startChild } from '../../lab/devnet/child.ts'
+import type { Child } from '../../lab/devnet/child.ts'
 import { bearer, makeToken } from '../../lab/devnet/access.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Role } from '../../workers/roles/roles.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
-import { temporaryFolder } from '../helpers/folders.ts'
-
-const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
-const chainId = 31_400
+import { chainAt, linesOf, requestsTo, useProcesses } from './process-setting.ts'
 
 /** Processes of `portage run` that start before the servers that they depend on. */
 describe('a process whose dependencies are not there yet', () => {
-  const folder = temporaryFolder()
-  const running: Child[] = []
-  const servers: { stop(): Promise<void> }[] = []
-
-  afterEach(async () => {
-    for (const one of running.splice(0)) await one.stop(15_000)
-    for (const one of servers.splice(0)) await one.stop()
-  })
-
-  const serve = async <Server extends { stop(): Promise<void> }>(server: Promise<Server>): Promise<Server> => {
-    servers.push(await server)
-    return server
-  }
-  const anvilAt = (port: number) => serve(startAnvil({ chainId, blockTimeSeconds: 0.5, port }))
-  const temporalAt = (port: number) => serve(startTemporal({ port, inMemory: true, headless: true, log: () => {} }))
+  const { folder, start, anvilAt, temporalAt } = useProcesses()
 
   interface Place {
     readonly temporal: number
@@ -41,51 +21,22 @@ describe('a process whose dependencies are not there yet', () => {
     readonly lanes?: object[]
   }
 
-  async function portage(role: Role, { temporal, node, namespace = 'default', lanes = [] }: Place) {
+  async function portage(role: Role, { temporal, node, namespace = 'default', lanes }: Place) {
     const port = await freePort()
     const path = join(folder, `${port}.yaml`)
     const logFile = join(folder, `${port}.log`)
-    const chain = {
-      family: 'evm',
-      networkId: chainId,
-      blockTimeMs: 500,
-      lanes,
-      nodes: [{ url: `http://127.0.0.1:${node}/?key=secret-key` }],
-    }
     const config = {
       temporal: { address: `127.0.0.1:${temporal}`, namespace, useEnvironment: false },
-      chains: { one: chain },
+      chains: { one: chainAt(node, lanes) },
       bridges: {},
       api: { port },
     }
     await writeFile(path, stringify(config))
-    const child = await startChild(process.execPath, [launcher, '--config', path, 'run', '--role', role], { logFile })
-    running.push(child)
-    const ask = async (route: string, init?: RequestInit) => {
-      const response = await fetch(`http://127.0.0.1:${port}${route}`, init)
-      return { status: response.status, text: await response.text() }
-    }
-    const seen = (route: string, sees: (answer: { status: number; text: string }) => boolean, what: string, init?: RequestInit) => {
-      let last = 'nothing'
-      const look = async () => {
-        const answer = await ask(route, init).catch((error: unknown) => ({ status: 0, text: String(error) }))
-        last = `${answer.status} ${answer.text}`
-        return sees(answer) && answer
-      }
-      const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`
-      return until(look, { timeoutMs: 90_000, everyMs: 50, what, giveUp }).catch((error: unknown) => {
-        throw new Error(`${String(error)}; last: ${last}; ${child.tail()}`, { cause: error })
-      })
-    }
+    const child = await start(['--config', path, 'run', '--role', role], logFile)
+    const { ask, seen } = requestsTo(child, port)
     const waitsFor = (code: string) => seen('/ready', ({ status, text }) => status === 503 && text.includes(code), `to wait: ${code}`)
     const isReady = () => seen('/ready', ({ status }) => status === 200, 'to be ready')
-    // The last line may be incomplete.
-    const lines = async () =>
-      (await readFile(logFile, 'utf8'))
-        .split('\n')
-        .slice(0, -1)
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as { level: string; message: string; code?: string })
+    const lines = () => linesOf(logFile)
     const admin = bearer(await makeToken({ dataFolder: join(folder, 'portage-data'), temporal: { namespace } }))
     return { admin, child, ask, seen, waitsFor, isReady, lines }
   }

@@ -29,6 +29,20 @@ export function fakeStream(config: StreamConfig) {
   return { streamClient, requests }
 }
 
+/** A stream that stays as it is, and records what is asked of it. */
+export function recordingStream(state: StreamState) {
+  const requests: StreamRequest[] = []
+  const streamClient = {
+    view: undefined,
+    state: async () => state,
+    async apply(some: readonly StreamRequest[]) {
+      requests.push(...some)
+      return { answers: some.map(() => ({ kind: 'done' as const })), view: viewStream(state) }
+    },
+  }
+  return { streamClient, requests }
+}
+
 /** A source of which nothing can be read, but for what a test gives. */
 export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {}): ScannedSource {
   return {

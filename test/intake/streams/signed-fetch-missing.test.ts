@@ -5,8 +5,8 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import type { SignedSource } from '../../../bridges/port.ts'
 import type { Submitter } from '../../../intake/submit/submitter.ts'
-import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
-import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
+import { initialStream } from '../../../domain/stream/reducer.ts'
+import type { StreamState } from '../../../domain/stream/stream.ts'
 import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
 import { deliveredByTarget, fetchMessages } from '../../../intake/streams/signed/gaps/fetch-messages.ts'
 import { silentLogger } from '../../../observability/logger.ts'
@@ -14,7 +14,7 @@ import { createVaaLookup } from '../../../intake/submit/vaa-lookup.ts'
 import { nativeTransfer } from '../../helpers/native-transfer.ts'
 import { unused } from '../../helpers/unused.ts'
 import { signVaa } from '../../helpers/vaa.ts'
-import { fakeChain } from './fake-context.ts'
+import { fakeChain, recordingStream } from './fake-context.ts'
 import { cleanUp } from '../../helpers/clean-up.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
@@ -128,22 +128,15 @@ describe('a source whose nodes are down', () => {
   async function emitterWithout(highest: () => Promise<string | undefined>) {
     const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
     cleanUp(api.stop)
-    const requests: StreamRequest[] = []
     const state: StreamState = { ...initialStream({ stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
+    const { streamClient, requests } = recordingStream(state)
     const deps = depsFor([api.url], submitterFor(7))
     const source: SignedSource = { ...deps.source, kind: 'signed', bridge, config: state.config, begins: {}, highest, published: down }
     const options = {
       ...deps,
       source,
       chain: fakeChain(9),
-      streamClient: {
-        view: undefined,
-        state: async () => state,
-        apply: async (some: readonly StreamRequest[]) => {
-          requests.push(...some)
-          return { answers: some.map(() => ({ kind: 'done' as const })), view: viewStream(state) }
-        },
-      },
+      streamClient,
       logger: silentLogger(),
       rangeBlocks: 100,
       lookBackMs: 0,

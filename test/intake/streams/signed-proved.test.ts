@@ -2,15 +2,15 @@ import { encodeBase64 } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
-import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
+import { initialStream } from '../../../domain/stream/reducer.ts'
+import type { StreamState } from '../../../domain/stream/stream.ts'
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { signVaa } from '../../helpers/vaa.ts'
-import { fakeChain } from './fake-context.ts'
+import { fakeChain, recordingStream } from './fake-context.ts'
 import { listingClient } from './listing-client.ts'
 import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
@@ -67,7 +67,7 @@ function clientWith(runs: readonly Run[]) {
  */
 async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved', { delivered = false, rounds = 1 } = {}) {
   const { client, read } = clientWith(runs)
-  const [requests, fetched, submitted]: [StreamRequest[], string[], string[]] = [[], [], []]
+  const [fetched, submitted]: [string[], string[]] = [[], []]
   const config = { stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }
   const state: StreamState = {
     ...initialStream(config),
@@ -75,8 +75,9 @@ async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved',
     ...(how === 'gap' && { gaps: [{ from: '1', to: '1', state: 'unobserved' as const, at: 1 }] }),
     ...(how === 'open' && { open: [{ number: '1' }] }),
   }
+  const { streamClient, requests } = recordingStream(state)
   const options = {
-    ...{ client, logger: silentLogger(), rangeBlocks: 100, lookBackMs: 0, freshMs: 0, lostAfterMs: 0, chain: fakeChain(9) },
+    ...{ client, streamClient, logger: silentLogger(), rangeBlocks: 100, lookBackMs: 0, freshMs: 0, lostAfterMs: 0, chain: fakeChain(9) },
     source: {
       ...{ kind: 'signed', bridge, sourceChain: 's', emitterChain: 2, emitter, config, begins: {} },
       ...{ highest: async () => '1', published: async () => [], delivered: async (all: readonly unknown[]) => all.map(() => delivered) },
@@ -84,14 +85,6 @@ async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved',
     bridge: {
       ...{ name: bridge, decode },
       endpoints: onEveryChain({ verify: async (vaa: Uint8Array) => verdicts[parseVaa(vaa).timestamp] ?? forged }),
-    },
-    streamClient: {
-      view: undefined,
-      state: async () => state,
-      apply: async (some: readonly StreamRequest[]) => {
-        requests.push(...some)
-        return { answers: some.map(() => ({ kind: 'done' as const })), view: viewStream(state) }
-      },
     },
     submitter: {
       async submit(_: string, message: Uint8Array) {
