@@ -1,4 +1,5 @@
-import { foreign, oneLine, timeText } from './text/web-ui-text.ts'
+import { oneLine } from './text/printable.ts'
+import { foreign, timeText } from './text/web-ui-text.ts'
 
 /** Author and reason of an order. The author is a person or Portage itself (`portage`). */
 export interface Order {

@@ -1,7 +1,4 @@
-/**
- * Maps the items, with at most `most` calls in parallel. Results keep their order. After a failure it makes
- * no more calls, waits for those under way and rejects with the first failure.
- */
+/** Makes at most `most` calls in parallel. Results keep their order. The first failure ends it after the open calls. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   // Unlike an array's iterator, a generator ends for all workers when one of them throws.

@@ -1,4 +1,4 @@
-import { utf8Bytes } from '../text/web-ui-text.ts'
+import { utf8Bytes } from '../text/printable.ts'
 import { type IntervalSet, missingBetween } from './intervals.ts'
 import { bringBack } from './outside-window.ts'
 import type { Gap, StreamState } from './stream.ts'

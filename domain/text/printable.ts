@@ -22,3 +22,14 @@ export function harmless(line: string): string {
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }
+
+/** Accepts any value: a run that a person started may lack any field, and that must not fail its task. */
+export function oneLine(given: unknown): string {
+  const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+}
+
+export function utf8Bytes(character: string): number {
+  const point = character.codePointAt(0) ?? 0
+  return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
+}

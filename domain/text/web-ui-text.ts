@@ -1,4 +1,5 @@
 import { ageText } from './age.ts'
+import { oneLine, utf8Bytes } from './printable.ts'
 
 // Texts for Temporal's Web UI, which shows summaries as plain text or Markdown, and current details as Markdown.
 
@@ -57,12 +58,6 @@ export function paragraphs(...given: readonly (string | false | undefined)[]): s
   return given.filter(Boolean).join('\n\n')
 }
 
-/** Accepts any value: a run that a person started may lack any field, and that must not fail its task. */
-export function oneLine(given: unknown): string {
-  const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
-}
-
 /** Breaks bare web addresses, which Markdown would turn into links. */
 function withoutLinks(text: string): string {
   return text.replaceAll('://', '[:]//').replaceAll(/\bwww\./gi, (www) => `${www.slice(0, -1)}[.]`)
@@ -70,9 +65,4 @@ function withoutLinks(text: string): string {
 
 function pathPart(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-}
-
-export function utf8Bytes(character: string): number {
-  const point = character.codePointAt(0) ?? 0
-  return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
 }

@@ -5,7 +5,7 @@ import { printable } from '../../domain/text/printable.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
-import { proofDespite, proofOf } from '../../temporal/client/transfers/closed-runs.ts'
+import { proofDespite, proofOf } from '../../temporal/client/transfers/run-proof.ts'
 
 /** The id comes from the run, so every try, process and replay gives the same id. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {

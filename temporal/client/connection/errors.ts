@@ -141,6 +141,11 @@ export function ifRefused<Value>(value: Value): (error: unknown) => Value {
   }
 }
 
+/** For `catch`: undefined if namespace or workflow is missing. Throws any other error. */
+export function unlessMissing(error: unknown): undefined {
+  if (!isNamespaceMissing(error)) throw error
+}
+
 /** For `catch`: `value` if the workflow is gone. Throws any other error. */
 export function ifGone<Value>(value: Value): (error: unknown) => Value {
   return (error) => {

@@ -2,7 +2,7 @@ import type { Connection } from '@temporalio/client'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { pause, poll } from '../../../runtime/wait.ts'
 import { searchAttributes } from '../../contracts/names.ts'
-import { fromTemporal, ifRefused, isNamespaceMissing } from './errors.ts'
+import { fromTemporal, ifRefused, isNamespaceMissing, unlessMissing } from './errors.ts'
 import { openConnection } from './probe.ts'
 
 export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
@@ -75,10 +75,6 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
 export async function readRetentionHours({ workflowService }: Pick<Connection, 'workflowService'>, namespace: string): Promise<number> {
   const { config } = await workflowService.describeNamespace({ namespace })
   return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / hour
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!isNamespaceMissing(error)) throw error
 }
 
 /** Type of each search attribute by name, as a number of Temporal's API. */

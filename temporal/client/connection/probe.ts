@@ -3,7 +3,7 @@ import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { type TemporalClient, within } from './client.ts'
 import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
-import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
+import { detailOf, isNamespaceMissing, refusalCode, unlessMissing } from './errors.ts'
 import { checkHandshake } from './handshake.ts'
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
@@ -32,19 +32,17 @@ export async function openConnection(
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
   credentials = readCredentials(target),
 ): Promise<Connection> {
-  const { address, namespace } = target
-  const facts = { address, namespace }
+  const facts = { address: target.address, namespace: target.namespace }
   // gRPC alone would not report why a connection fails.
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
+  let connection: Connection | undefined
   try {
-    const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
-    // The SDK does not close it after a failure.
-    await connection.ensureConnected().catch(async (error: unknown) => {
-      await connection.close()
-      throw error
-    })
+    connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
+    await connection.ensureConnected()
     return connection
   } catch (cause) {
+    // The SDK leaves a failed connection open.
+    await connection?.close()
     // Every accepted key may read the server's capabilities, so a refusal shows that the key is not accepted.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
@@ -57,25 +55,18 @@ export async function openConnection(
  */
 export async function probeTemporal(
   target: TemporalAccess,
-  {
-    stopping,
-    timeoutMs = answerTimeoutMs,
-    writes = false,
-  }: ConnectOptions & { /** Also check permission to write, for workers and orders. */ readonly writes?: boolean } = {},
+  options: ConnectOptions & { /** Also check permission to write, for workers and orders. */ readonly writes?: boolean } = {},
 ): Promise<void> {
+  const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
   // Read once: a rotation in the meantime would hide the real error.
   const credentials = readCredentials(target)
-  const connection = await openConnection(target, { stopping, timeoutMs }, credentials)
-  const { workflowService } = connection
+  const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
   try {
-    await ask(() => workflowService.describeNamespace({ namespace }))
+    await ask(() => connection.workflowService.describeNamespace({ namespace }))
     const signal = { namespace, workflowExecution: { workflowId: noWorkflow }, signalName: noWorkflow }
-    if (writes)
-      await ask(() => workflowService.signalWorkflowExecution(signal)).catch((error: unknown) => {
-        if (!isNamespaceMissing(error)) throw error
-      })
+    if (writes) await ask(() => connection.workflowService.signalWorkflowExecution(signal)).catch(unlessMissing)
   } catch (error) {
     const facts = { address, namespace }
     if (isNamespaceMissing(error)) throw new RelayerError('TEMPORAL_NAMESPACE', { facts, cause: error })

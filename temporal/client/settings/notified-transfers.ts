@@ -3,7 +3,7 @@ import { type NotificationFilter, wantsType } from '../../../domain/notification
 import { ledgerQueue, transferIdParts } from '../../contracts/names.ts'
 import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
 import { eachWorkflow, type TemporalClient, within } from '../connection/client.ts'
-import { isPlausibleTransfer } from '../transfers/transfer-changes.ts'
+import { isPlausibleTransfer } from '../transfers/run-proof.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 

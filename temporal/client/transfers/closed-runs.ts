@@ -1,12 +1,8 @@
 import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
-import type { ChainName, Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
-import { searchAttributes, transferId } from '../../contracts/names.ts'
-import { type Reversal, reversalId } from '../../contracts/reversal.ts'
-import type { TransferStatus } from '../../contracts/transfer.ts'
+import type { ChainName, TransferState } from '../../../domain/transfer/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { readRetentionHours } from '../connection/namespace-setup.ts'
-import { fromTemporal, ifGone, isForAll, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
-import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
+import { fromTemporal, ifGone, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { storedTransfer } from './start-transfer.ts'
@@ -119,63 +115,4 @@ function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?:
 /** Throws errors of `fromTemporal`. */
 export function retentionHours(client: TemporalClient): Promise<number> {
   return within(client, timeoutMs, () => readRetentionHours(client, client.options.namespace)).catch(rethrowAs({}))
-}
-
-/** `same`: as listed. `unread`: unreadable or gone. `foreign`: not as listed, or not encrypted although required. */
-export type RunProof = 'same' | 'unread' | 'foreign'
-
-const proofTimeoutMs = 10_000
-/** A reversal's run exists at least this long after the record, ms, because servers keep closed runs for days. */
-const keptMs = 3_600_000
-
-/** Compares a listed transfer with its history. Makes two or three calls. Throws errors of `fromTemporal`. */
-export async function proofOf(
-  client: TemporalClient,
-  listed: Pick<NotifiedTransfer, 'kind' | 'id' | 'runId' | 'txHash' | 'at'>,
-): Promise<RunProof> {
-  const { kind, id, runId: run } = listed
-  if (kind === 'parked') return 'unread'
-  const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
-  if (record !== 'same') return record
-  const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // When a receiver is notified late, the server may have deleted the run already.
-  if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
-  const { type, status, typedSearchAttributes: attributes } = described
-  // The server may have been restored from a copy that is older than its visibility store.
-  if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
-  const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
-  if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
-  return proofIn(await readClosedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED' }), (ended) => {
-    const { state } = Object(ended.result) as Partial<TransferStatus>
-    const { digest, ...transfer } = Object(ended.transfer) as Partial<Transfer>
-    return state === 'delivered' && typeof digest === 'string' && transferId({ ...(transfer as Transfer), digest }) === id
-  })
-}
-
-/** Checks the record of a reversal, whose result equals its input. */
-async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
-  const workflowId = reversalId({ transfer, run })
-  const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
-  if (!described) return 'unread'
-  return proofIn(await readClosedRun(client, { workflowId, runId: described.runId, execution: 'COMPLETED' }), ({ result }) => {
-    const said = Object(result) as Partial<Reversal>
-    return said.transfer === transfer && said.run === run
-  })
-}
-
-function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTransfer) => boolean): RunProof {
-  if (!ended) return 'unread'
-  if (ended.unreadable) return isOfNoKey(ended.unreadable) ? 'foreign' : 'unread'
-  return isAsListed(ended) ? 'same' : 'foreign'
-}
-
-/** Whether the code shows that the payload's writer had no key, which a readable payload needs. */
-function isOfNoKey(code: ErrorCode): boolean {
-  return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
-}
-
-/** For `catch` around one of many runs. Throws only server errors that concern every run. */
-export function proofDespite(error: unknown): RunProof {
-  if (isForAll(error)) throw error
-  return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'
 }

@@ -1,7 +1,6 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client'
-import { chainQueue, searchAttributes, transferIdParts } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
+import { isPlausibleTransfer } from './run-proof.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
 import { closed, running, transfersWith } from './transfer-queries.ts'
 
@@ -18,13 +17,6 @@ export async function listOpenAndEnded(client: TemporalClient, since: number) {
   // A transfer that ends between the two queries is in both lists. Callers use the ended entry.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
-}
-
-/** Whether id, bridge and queue match. This proves nothing, since anyone with access to Temporal can copy them. */
-export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
-  const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
-  const parts = transferIdParts(workflowId)
-  return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
 /** A `look` makes two queries. The first one reports no changes. Throws errors of `fromTemporal`. */

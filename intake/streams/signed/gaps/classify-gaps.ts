@@ -2,7 +2,7 @@ import type { Bridge, Published } from '../../../../bridges/port.ts'
 import { gapAt, hasGap } from '../../../../domain/stream/gaps.ts'
 import type { Gap, RequestOf } from '../../../../domain/stream/stream.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
-import { blockedBy, needingNoTransfer } from './fetch-messages.ts'
+import { blockedTransfer, needingNoTransfer } from './fetch-messages.ts'
 import type { PublishedLogs } from './published-logs.ts'
 import type { RelayerError } from '../../../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../../../domain/transfer/transfer.ts'
@@ -69,7 +69,7 @@ export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () 
     of: (number: string): BlockedTransfer | undefined => blocked.get(number),
     add(number: string, vaa: Uint8Array, error: RelayerError): void {
       if (blocked.get(number)?.code === error.code) return
-      blocked.set(number, blockedBy(error, targetOf(bridge, vaa)))
+      blocked.set(number, blockedTransfer(error, targetOf(bridge, vaa)))
       const now = performance.now()
       if (now - calledAt < newEveryMs) return
       calledAt = now

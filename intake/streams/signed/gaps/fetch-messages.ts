@@ -120,13 +120,13 @@ function publishedAt(vaa: Uint8Array): number {
   return parseVaa(vaa).timestamp * 1_000
 }
 
-export function blockedBy({ code, facts }: RelayerError, target: ChainName): BlockedTransfer {
+export function blockedTransfer({ code, facts }: RelayerError, target: ChainName): BlockedTransfer {
   return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
 }
 
 /** The outcome of a found message that failed with a retriable error. */
 function waiting(error: RelayerError, target: ChainName): FetchOutcome {
-  return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedBy(error, target) }
+  return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }
 
 /** Whether a refused message is signed and is one that Portage never delivers. */

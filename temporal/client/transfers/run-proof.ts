@@ -1,0 +1,80 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import { chainQueue, searchAttributes, transferId, transferIdParts } from '../../contracts/names.ts'
+import { type Reversal, reversalId } from '../../contracts/reversal.ts'
+import type { TransferStatus } from '../../contracts/transfer.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { ifGone, isForAll } from '../connection/errors.ts'
+import { type ClosedTransfer, readClosedRun } from './closed-runs.ts'
+import type { TransferRow } from './transfer-list.ts'
+
+/** Whether id, bridge and queue match. This proves nothing, since anyone with access to Temporal can copy them. */
+export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
+  const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
+  const parts = transferIdParts(workflowId)
+  return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
+}
+
+/** `same`: as listed. `unread`: unreadable or gone. `foreign`: not as listed, or not encrypted although required. */
+export type RunProof = 'same' | 'unread' | 'foreign'
+
+const proofTimeoutMs = 10_000
+/** A reversal's run exists at least this long after the record, ms, because servers keep closed runs for days. */
+const keptMs = 3_600_000
+
+/** Compares a listed transfer with its history. Makes two or three calls. Throws errors of `fromTemporal`. */
+export async function proofOf(
+  client: TemporalClient,
+  listed: Pick<TransferRow, 'id' | 'txHash'> & {
+    readonly kind: 'delivered' | 'reversed' | 'parked'
+    readonly runId: string
+    readonly at: number
+  },
+): Promise<RunProof> {
+  const { kind, id, runId: run } = listed
+  if (kind === 'parked') return 'unread'
+  const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
+  if (record !== 'same') return record
+  const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
+  // When a receiver is notified late, the server may have deleted the run already.
+  if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
+  const { type, status, typedSearchAttributes: attributes } = described
+  // The server may have been restored from a copy that is older than its visibility store.
+  if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
+  const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
+  if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
+  return proofIn(await readClosedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED' }), (ended) => {
+    const { state } = Object(ended.result) as Partial<TransferStatus>
+    const { digest, ...transfer } = Object(ended.transfer) as Partial<Transfer>
+    return state === 'delivered' && typeof digest === 'string' && transferId({ ...(transfer as Transfer), digest }) === id
+  })
+}
+
+/** Checks the record of a reversal, whose result equals its input. */
+async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
+  const workflowId = reversalId({ transfer, run })
+  const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
+  if (!described) return 'unread'
+  return proofIn(await readClosedRun(client, { workflowId, runId: described.runId, execution: 'COMPLETED' }), ({ result }) => {
+    const said = Object(result) as Partial<Reversal>
+    return said.transfer === transfer && said.run === run
+  })
+}
+
+function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTransfer) => boolean): RunProof {
+  if (!ended) return 'unread'
+  if (ended.unreadable) return isOfNoKey(ended.unreadable) ? 'foreign' : 'unread'
+  return isAsListed(ended) ? 'same' : 'foreign'
+}
+
+/** Whether the code shows that the payload's writer had no key, which a readable payload needs. */
+function isOfNoKey(code: ErrorCode): boolean {
+  return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
+}
+
+/** For `catch` around one of many runs. Throws only server errors that concern every run. */
+export function proofDespite(error: unknown): RunProof {
+  if (isForAll(error)) throw error
+  return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'
+}
