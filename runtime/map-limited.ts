@@ -1,4 +1,4 @@
-/** Makes at most `most` calls in parallel. Results keep their order. The first failure ends it after the open calls. */
+/** `most`: calls in parallel. Results keep their order. After a failure it awaits the open calls, then rejects. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   // Unlike an array's iterator, a generator ends for all workers when one of them throws.
