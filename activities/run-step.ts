@@ -40,13 +40,16 @@ export function toFailure(error: unknown): TemporalFailure {
   })
 }
 
-export function guarded<Steps extends object>(steps: Steps): Steps {
-  const guard = (step: (input: unknown) => Promise<unknown>) => async (input: unknown) => {
+type Step = (input: never) => Promise<unknown>
+
+/** Makes every error of the steps a failure of `toFailure`. */
+export function guarded<Steps extends Record<keyof Steps, Step>>(steps: Steps): Steps {
+  const guard = (step: Step) => async (input: never) => {
     try {
       return await step(input)
     } catch (error) {
       throw toFailure(error)
     }
   }
-  return Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, guard(step)])) as Steps
+  return Object.fromEntries(Object.entries<Step>(steps).map(([name, step]) => [name, guard(step)])) as unknown as Steps
 }

@@ -86,19 +86,14 @@ function recordSigned(progress: contract.OperatorTransactionProgress, signed: Pa
   const { intentId, nonce, kind, hash } = signed ?? {}
   if (typeof intentId !== 'string' || typeof nonce !== 'number' || typeof hash !== 'string' || (kind !== 'call' && kind !== 'noop')) return
   const isPresent = roundOf(intentId) === progress.round && (progress.held?.nonce ?? nonce) === nonce
-  if (isPresent) progress.held = merged(progress.held, { nonce, tried: [{ kind, hash }] })
+  if (isPresent) progress.held = contract.mergeHeld(progress.held, { nonce, tried: [{ kind, hash }] })
   else keepEarlier(progress, { nonce, tried: [{ kind, hash }] })
-}
-
-function merged(known: contract.Held | undefined, { nonce, tried }: contract.Held): contract.Held {
-  const before = known?.tried ?? []
-  return { nonce, tried: [...before, ...tried.filter(({ hash }) => !before.some((one) => one.hash === hash))] }
 }
 
 function keepEarlier(progress: contract.OperatorTransactionProgress, held: contract.Held): void {
   const { earlier = [] } = progress
   const known = earlier.find(({ nonce }) => nonce === held.nonce)
-  progress.earlier = [...earlier.filter((one) => one !== known), merged(known, held)]
+  progress.earlier = [...earlier.filter((one) => one !== known), contract.mergeHeld(known, held)]
 }
 
 function closeRound(progress: contract.OperatorTransactionProgress): void {
@@ -119,7 +114,7 @@ function applyResult(
     }
     case 'pending':
       if (progress.held && progress.held.nonce !== result.held.nonce) closeRound(progress)
-      progress.held = merged(progress.held, result.held)
+      progress.held = contract.mergeHeld(progress.held, result.held)
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
       // This step sent nothing, so the transaction may have been sent only if an earlier step sent it.

@@ -8,10 +8,9 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Flushed } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
-import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { isDelivered } from '../checks/effect.ts'
 import { priceCall, type Priced } from '../checks/price-call.ts'
-import { type Admitted, goesAlone, restrictionOf } from '../checks/restrictions.ts'
+import { type Admitted, goesAlone, type NoSlot, restrictionOf } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
@@ -21,8 +20,6 @@ export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 
   /** How long a read that shows no effect is trusted, ms. */
   readonly trustedMs: number
 }
-
-type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
 /** `member`: the candidate is in this batch. `seen`: the candidate's effect is on the chain. */
 export type BatchAnswer =
@@ -49,7 +46,7 @@ const nonceMs = 20_000
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, BatchAnswer>
-type Refusal = Pick<NoSlot, 'code' | 'reason'>
+type NoSlotReason = Pick<NoSlot, 'code' | 'reason'>
 
 /** Makes one call for the candidates of a flush: checks them again, then simulates, records, signs and sends. */
 export function createBatchBuilder(deps: BatchBuilderDeps) {
@@ -75,14 +72,14 @@ export function createBatchBuilder(deps: BatchBuilderDeps) {
   }
 }
 
-function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, { kind: 'priced' }>, transfer?: Transfer): Refusal {
+function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, { kind: 'priced' }>, transfer?: Transfer): NoSlotReason {
   if (priced.kind !== 'reverts') return priced
   const meaning = endpoint.explainRevert(priced.revert, transfer)
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
 /** Why the signer refuses the whole call, if it does. It may sign half the batch. Throws read errors of the proof. */
-async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
+async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)
     return undefined
@@ -175,6 +172,6 @@ async function simulateAlone(deps: BatchBuilderDeps, { intentId, intent, transfe
 const alone: BatchAnswer = { kind: 'alone' }
 const withdrawn: BatchAnswer = { kind: 'refused', why: 'withdrawn', detail: 'the intent was withdrawn while it waited' }
 
-function noSlot({ code, reason }: Refusal): NoSlot {
+function noSlot({ code, reason }: NoSlotReason): NoSlot {
   return { kind: 'no-slot', code, reason }
 }

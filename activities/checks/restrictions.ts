@@ -13,8 +13,8 @@ const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
-export type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
-type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
+export type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
+export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
 /** Runs a step of admission unless the transfer is halted. Keeps the reservation only if the transfer goes on. */
 export function admissionStep<T extends Admission | Passed>(
@@ -52,7 +52,7 @@ function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Wai
 }
 
 /** Declines instead of rejecting, because a denial is policy and may be lifted later. */
-export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties): Refusal | undefined {
+export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties): Rejection | undefined {
   const denyRule = denyRuleOf(settings(), parties)
   if (!denyRule) return undefined
   const { kind, value, by, reason } = denyRule

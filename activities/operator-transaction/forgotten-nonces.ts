@@ -120,11 +120,11 @@ function* descending(ranges: readonly ForgottenNonces[]) {
 
 async function paidBy(chain: Chain, nonce: number, hash: string): Promise<Result> {
   const receipt = await chain.receipt(hash, 'agreed')
-  if (receipt) return final(nonce, receipt)
+  if (receipt) return finalResult(nonce, receipt)
   return notYet(`nonce ${nonce} was given before Temporal was set back, and has no receipt yet for most nodes`)
 }
 
-export function final(nonce: number, receipt: Receipt) {
+export function finalResult(nonce: number, receipt: Receipt) {
   const { hash, status, block } = receipt
   const where = { txHash: hash, blockHeight: block.height, blockHash: block.hash }
   return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) } as const

@@ -7,14 +7,15 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import { callHash, laneCall } from '../../lanes/deps.ts'
 import type { Acquired, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
-import type {
-  Held,
-  OperatorTransactionSteps,
-  SendOperatorTransactionInput as Input,
-  SendOperatorTransactionResult as Result,
+import {
+  type Held,
+  mergeHeld,
+  type OperatorTransactionSteps,
+  type SendOperatorTransactionInput as Input,
+  type SendOperatorTransactionResult as Result,
 } from '../../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
-import { final, FinalNonces, findForgotten } from './forgotten-nonces.ts'
+import { FinalNonces, finalResult, findForgotten } from './forgotten-nonces.ts'
 import { withHeartbeats } from '../run-step.ts'
 import { priceCall } from '../checks/price-call.ts'
 
@@ -77,9 +78,8 @@ function unlessSentBefore({ input, context }: Try): (error: unknown) => void {
 async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> {
   const { held: before } = one.input
   const { state, nonce } = pending
-  const signed = pending.tried.map(({ kind, hash }) => ({ kind, hash }))
-  const earlier = before?.nonce === nonce ? before.tried : []
-  const held = { nonce, tried: [...earlier, ...signed.filter(({ hash }) => !earlier.some((other) => other.hash === hash))] }
+  const tried = pending.tried.map(({ kind, hash }) => ({ kind, hash }))
+  const held = mergeHeld(before?.nonce === nonce ? before : undefined, { nonce, tried })
   if (state.kind === 'pending') return { kind: 'pending', held, reason: state.note }
   const isOver = state.kind === 'spent' || (state.final && !state.noop)
   if (!isOver) return { kind: 'pending', held, reason: `in block ${state.receipt.block.height}, not final yet` }
@@ -111,13 +111,13 @@ async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Pro
     const [count, found] = await Promise.all([chain.agreedNonce(address), Promise.all(reads)])
     if (count <= nonce) return pending(`nonce ${nonce} is not final yet for most nodes`)
     for (const { kind, receipt } of found) {
-      if (receipt) return kind === 'call' ? final(nonce, receipt) : { kind: 'spent', nonce, by: 'noop' }
+      if (receipt) return kind === 'call' ? finalResult(nonce, receipt) : { kind: 'spent', nonce, by: 'noop' }
     }
     const user = await chain.mined(address, nonce)
     if (!user) return lost('The nodes no longer have the transaction that used its nonce.', lane, held)
     if (callHash(user.call) === callHash(intent)) {
       const receipt = await chain.receipt(user.hash, 'agreed')
-      return receipt ? final(nonce, receipt) : pending(`${user.hash} has no receipt yet for most nodes`)
+      return receipt ? finalResult(nonce, receipt) : pending(`${user.hash} has no receipt yet for most nodes`)
     }
     const { to, data, value } = user.call
     return { kind: 'spent', nonce, by: to === address && data === '0x' && value === '0' ? 'noop' : 'external' }

@@ -6,7 +6,7 @@ import type { HeldNonces, LedgerNonces, Withdraw } from '../../lanes/ledger/keyl
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Confirmation, KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { unlessDisputed } from '../checks/effect.ts'
-import type { Refusal } from '../checks/restrictions.ts'
+import type { Rejection } from '../checks/restrictions.ts'
 import { chainOf, type StepDeps } from '../deps.ts'
 import { createConfirm } from './confirm.ts'
 
@@ -30,7 +30,7 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   }
 }
 
-export type Refuse = (transfer: Transfer, refusal: Refusal) => Promise<Stopped>
+export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped>
 
 /**
  * An earlier, forgotten run may have sent a call, so no transfer is refused while one of its nonces can be mined. For

@@ -112,10 +112,10 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   const single = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
   const gaps = state.gaps.map((one) => [one.from, one.to] as const)
   const taken = sortedSet([...gaps, ...single, ...state.outside.flatMap(setOutside)])
-  const again = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
+  const reopened = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
     newGap(state, BigInt(start), BigInt(end), 'undone', at),
   )
-  return again.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...again].sort(byFirst) })
+  return reopened.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...reopened].sort(byFirst) })
 }
 
 /** Resolves a number: afterwards it is neither open nor in a gap. */

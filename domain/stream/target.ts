@@ -38,8 +38,8 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
 /** Handles a reorg of the target below finality. Nothing else lowers the watermark without an operator's order. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
-  const again = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
-  return done(count(again, 'undone', Number(inGaps(again) - inGaps(state))))
+  const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
+  return done(count(reopened, 'undone', Number(inGaps(reopened) - inGaps(state))))
 }
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)

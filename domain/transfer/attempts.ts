@@ -30,7 +30,7 @@ export interface TransferTransaction {
 export const transactionsKept = 48
 
 /** A step's report about the nonce of a round. */
-interface Heard extends Pick<TransferTransaction, 'lane' | 'nonce' | 'round'> {
+interface NonceReport extends Pick<TransferTransaction, 'lane' | 'nonce' | 'round'> {
   readonly at: number
   readonly tried: readonly SignedAttempt[]
   /** The transaction in a block, and its price. */
@@ -40,7 +40,7 @@ interface Heard extends Pick<TransferTransaction, 'lane' | 'nonce' | 'round'> {
 /** Merges a report into the known transactions, by hash. */
 export function recordAttempts(
   known: readonly TransferTransaction[],
-  { lane, nonce, round, at, tried, landed }: Heard,
+  { lane, nonce, round, at, tried, landed }: NonceReport,
 ): TransferTransaction[] {
   const byHash = new Map(known.map((one) => [one.hash ?? '', one]))
   for (const { kind, hash, maxFee, tip, fate } of tried) {

@@ -83,5 +83,5 @@ export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEver
     logger.info('a lane takes work again', { woken: ids.length })
   }
   const watchFor = (id: string) => void (waiting.size < mostWaiting && waiting.add(id))
-  return { watchFor, ...startPolling(check, { everyMs }) }
+  return { watchFor, start: () => startPolling(check, { everyMs }) }
 }

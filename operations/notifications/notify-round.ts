@@ -45,7 +45,7 @@ const shortReadMs = 10_000
 const atOnce = 4
 const batchSize = 50
 /** If a failing receiver has this many unsent notifications or more, one of them is tried first. */
-const mostProbes = 20
+const probeFrom = 20
 /** Length of one period of a replay, ms. After a crash, the replay repeats the interrupted period. */
 const replayMs = 3_600_000
 
@@ -103,7 +103,7 @@ export class NotifyRound {
   async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
     const now = Date.now()
-    if (this.state.failure && this.state.unsent.length >= mostProbes) await this.#probe()
+    if (this.state.failure && this.state.unsent.length >= probeFrom) await this.#probe()
     const { tests } = this.state
     await this.#notifyAll(this.state.pending)
     const isFull = now - this.#fullReadAt >= times.fullReadMs

@@ -34,6 +34,12 @@ export interface Held {
   tried: SignedHash[]
 }
 
+/** Adds hashes to the known ones of the same nonce. */
+export function mergeHeld(known: Held | undefined, { nonce, tried }: Held): Held {
+  const before = known?.tried ?? []
+  return { nonce, tried: [...before, ...tried.filter(({ hash }) => !before.some((one) => one.hash === hash))] }
+}
+
 type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'gasPaid'>
 
 /** Answer of the query `status`, and result. */

@@ -4,7 +4,7 @@ import type { Metrics } from '../../observability/metrics.ts'
 import { eachWorkflow, type TemporalClient, within } from '../client/connection/client.ts'
 import { describeOpenRun, type HistoryEvent, type OpenRun, readHistory } from '../client/visibility/runs.ts'
 import { ledgerWorkflows } from '../contracts/names.ts'
-import { poll } from '../../runtime/wait.ts'
+import { type Service, startPolling } from '../../runtime/wait.ts'
 import { diagnoseTask, recover } from './remedies.ts'
 
 /** Time between checks, ms. A check makes one visibility query, and one call per open workflow of the queue. */
@@ -27,15 +27,13 @@ export interface WorkflowRecoveryOptions {
 }
 
 /** Applies remedies to stuck workflows of the queue `ledger`. Any number of processes may run it. Never throws. */
-export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(): Promise<void> } {
+export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
-  const stopping = new AbortController()
-  const { signal } = stopping
   // Begins at 0, because an alert on growth does not see a first value of 1.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
-  const check = async () => {
+  const check = async (signal: AbortSignal) => {
     const stuck = await findStuck(client, tries, signal)
     for (const type of ledgerWorkflows) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
     for (const one of signal.aborted ? [] : stuck) await within(client, answerMs, () => treat(one))
@@ -58,13 +56,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     }
   }
   const onError = (error: unknown) => logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
-  const ended = poll(check, { everyMs: options.everyMs ?? everyMs, signal, onError })
-  return {
-    stop() {
-      stopping.abort()
-      return ended
-    },
-  }
+  return startPolling(check, { everyMs: options.everyMs ?? everyMs, onError })
 }
 
 async function findStuck(client: TemporalClient, tries: number, signal: AbortSignal): Promise<OpenRun[]> {

@@ -1,9 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
-import { createOpenLaneWatcher, type OpenLaneWatcher } from '../../lanes/ledger/lane-status-cache.ts'
+import { createOpenLaneWatcher } from '../../lanes/ledger/lane-status-cache.ts'
+import type { Service } from '../../runtime/wait.ts'
 import { silentLogger } from '../../observability/logger.ts'
 
-let watcher: OpenLaneWatcher | undefined
-afterEach(() => watcher?.stop())
+let polling: Service | undefined
+afterEach(() => polling?.stop())
 
 function start(isOpen: () => boolean, wake: (id: string) => Promise<boolean> = async () => true) {
   const woken: string[] = []
@@ -16,7 +17,8 @@ function start(isOpen: () => boolean, wake: (id: string) => Promise<boolean> = a
     woken.push(id)
     return wake(id)
   }
-  watcher = createOpenLaneWatcher({ lanes: { open }, wake: onWake, logger: silentLogger(), everyMs: 1 })
+  const watcher = createOpenLaneWatcher({ lanes: { open }, wake: onWake, logger: silentLogger(), everyMs: 1 })
+  polling = watcher.start()
   return { watcher, woken, checks: () => checks }
 }
 
@@ -48,4 +50,18 @@ test('a failed wake-up is repeated at the next check; a transfer that waits agai
   await expect.poll(() => woken).toEqual(['a', 'a', 'a'])
   own.watchFor('a')
   await expect.poll(() => woken).toHaveLength(4)
+})
+
+test('lanes are checked only after the start, so a process whose Worker cannot start keeps no timer', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const before = timers()
+  const created = createOpenLaneWatcher({
+    lanes: { open: async () => [] },
+    wake: async () => true,
+    logger: silentLogger(),
+    everyMs: 60_000,
+  })
+  await new Promise(setImmediate)
+  expect(timers()).toBe(before)
+  polling = created.start()
 })

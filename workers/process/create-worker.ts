@@ -49,11 +49,13 @@ export interface Hosting {
   readonly deployment?: Deployment | undefined
 }
 
+type Fixed = 'connection' | 'namespace' | 'interceptors' | `shutdown${string}Time` | 'stickyQueueScheduleToStartTimeout'
+
 /** Only this function creates a Worker. @param versioning of the Worker's workflows, if the deployment has versions */
 export async function createWorker(
   { temporal, tuning, tracing, deployment }: Hosting,
   versioning: 'PINNED' | 'AUTO_UPGRADE',
-  options: WorkerOptions,
+  options: Omit<WorkerOptions, Fixed>,
 ): Promise<Worker> {
   const { codec, connection, namespace } = temporal
   const { workflowBundle: bundle } = options

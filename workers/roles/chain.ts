@@ -55,7 +55,7 @@ export async function createChainWorker(
     ...{ client, logger, metrics: context.metrics },
   })
   const worker = await createTransferWorker(name, { ...hosting, logger, activities, localSlots })
-  return { worker, services: [...(gates ? [gates] : []), openLanes, scheduleAudits(name, context)] }
+  return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
 /** The Worker of a chain's queue. Its slots are separate, so that admissions never delay the queue `ledger`. */

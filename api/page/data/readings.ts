@@ -43,14 +43,14 @@ export function useReading<T>(path: string, everyMs: number): Reading<T> {
 }
 
 export function refreshAll(): void {
-  for (const [path, entry] of entries) again(path, entry, Math.max(settleMs, entry.readAt + leastMs - Date.now()))
+  for (const [path, entry] of entries) readAgainIn(path, entry, Math.max(settleMs, entry.readAt + leastMs - Date.now()))
 }
 
 // A different token may see different data, or be invalid.
 session.subscribe(() => {
   for (const [path, entry] of entries) {
     if (!session.get()) entry.store.set({})
-    again(path, entry, 0)
+    readAgainIn(path, entry, 0)
   }
 })
 
@@ -60,7 +60,7 @@ function entryOf(path: string, everyMs: number): Entry {
   return entry
 }
 
-function again(path: string, entry: Entry, inMs: number): void {
+function readAgainIn(path: string, entry: Entry, inMs: number): void {
   if (entry.isReading) return void (entry.isStale = true)
   clearTimeout(entry.timer)
   entry.timer = setTimeout(() => void read(path, entry), inMs)
@@ -77,7 +77,7 @@ async function read(path: string, entry: Entry): Promise<void> {
     entry.store.set({ ...entry.store.get(), problem: problemIn(error) })
   } finally {
     entry.isReading = false
-    if (entry.users > 0) again(path, entry, entry.isStale ? leastMs : pauseOf(entry))
+    if (entry.users > 0) readAgainIn(path, entry, entry.isStale ? leastMs : pauseOf(entry))
   }
 }
 

@@ -16,22 +16,22 @@ export function createFinalityTag(
   let asking: Promise<void> | undefined
   let idle = 0
   /** Number of resets. A node's answer is dropped if a reset happened after the question. */
-  let era = 0
+  let resets = 0
 
   const isAbove = (block: BlockRef) => block.height > (agreed ?? -1)
   const isKept = (block: BlockRef) => kept.isCanonical(block) === true
 
   async function ask(own: BlockRef | undefined): Promise<void> {
-    const started = era
+    const resetsBefore = resets
     const most = own && isAbove(own) ? own.height : Infinity
     const tags = nodes.readers > 1 ? await fetchBlockOfAll(nodes, 'finalized', (blocks) => agreedBy(blocks) >= most) : [own]
     const height = Math.min(most, agreedBy(tags), kept.latest?.height ?? -1)
-    if (era !== started || height <= (agreed ?? -1)) return
+    if (resets !== resetsBefore || height <= (agreed ?? -1)) return
     const tagged = [own, ...tags].filter((block) => block?.height === height)
     const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
     // A height below the cached blocks needs no check, because it makes no cached block final.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
-    if (era !== started) return
+    if (resets !== resetsBefore) return
     agreed = height
     onRise(height)
   }
@@ -60,7 +60,7 @@ export function createFinalityTag(
       return agreed
     },
     reset() {
-      era++
+      resets++
       agreed = undefined
     },
   }

@@ -162,8 +162,8 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
 /** Looks the hash up again while few blocks are cached: it may be mined below them, and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
-  const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
-  return few && unknown <= mostUnknown ? { kind: 'unknown', unknown } : nothing
+  const hasFewBlocks = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
+  return hasFewBlocks && unknown <= mostUnknown ? { kind: 'unknown', unknown } : nothing
 }
 
 function included(heads: EvmHeads, receipt: Receipt): Inclusion {

@@ -12,7 +12,7 @@ export function within<Result>(client: TemporalClient, timeoutMs: number, work: 
 interface Paging {
   /** Time limit of each page, ms. Absent: the caller's limit. */
   readonly pageTimeoutMs?: number
-  readonly pageSize?: number
+  readonly pageSize?: number | undefined
 }
 
 /** All runs that match a visibility query. */
@@ -29,18 +29,22 @@ export async function* eachWorkflow(
   }
 }
 
+/** Temporal's default page size, and its largest. */
+const largestPage = 1_000
+
 export async function listWorkflows(
   client: TemporalClient,
   query: string,
   {
     most = Infinity,
-    isWanted = () => true,
+    isWanted,
+    pageSize = isWanted || most > largestPage ? undefined : most,
     ...paging
   }: Paging & { readonly most?: number | undefined; readonly isWanted?: (run: WorkflowExecutionInfo) => boolean } = {},
 ): Promise<WorkflowExecutionInfo[]> {
   const found: WorkflowExecutionInfo[] = []
-  for await (const run of eachWorkflow(client, query, paging)) {
-    if (isWanted(run)) found.push(run)
+  for await (const run of eachWorkflow(client, query, { ...paging, pageSize })) {
+    if (isWanted?.(run) ?? true) found.push(run)
     if (found.length >= most) break
   }
   return found

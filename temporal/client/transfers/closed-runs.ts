@@ -3,7 +3,7 @@ import type { ChainName, TransferState } from '../../../domain/transfer/transfer
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { readRetentionHours } from '../connection/namespace-setup.ts'
 import { fromTemporal, ifGone, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
-import { listPage } from '../visibility/memos.ts'
+import { listPageOfIds } from '../visibility/memos.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { storedTransfer } from './start-transfer.ts'
 import { stateOf } from './transfer-list.ts'
@@ -48,8 +48,8 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
     kind === 'delivered' ? `ExecutionStatus = 'Completed'` : undone,
     `CloseTime >= '${new Date(from).toISOString()}' AND CloseTime <= '${new Date(to).toISOString()}'`,
   )
-  const { runs, next } = await listPage(client, { query, pageSize, token: Buffer.from(token, 'base64') })
-  return { runs: runs.map(({ workflowId, runId }) => ({ workflowId, runId })), token: Buffer.from(next ?? []).toString('base64') }
+  const { runs, next } = await listPageOfIds(client, { query, pageSize, token: Buffer.from(token, 'base64') })
+  return { runs, token: Buffer.from(next ?? []).toString('base64') }
 }
 
 /** Describes the workflow, since the visibility store lags. */

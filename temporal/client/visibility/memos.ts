@@ -10,6 +10,7 @@ import { executionInfoFromRaw, rethrowKnownErrorTypes } from '@temporalio/client
 import type { LoadedDataConverter, Payload } from '@temporalio/common'
 import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { type ErrorCode, isErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import type { RunId } from './runs.ts'
 
 interface DescribedRun {
   readonly execution?: { readonly workflowId?: string | null } | null
@@ -29,22 +30,34 @@ async function makeMemoReadable(converter: LoadedDataConverter, namespace: strin
   }
 }
 
-/** Throws the same errors as the SDK's own list. */
-export async function listPage(
-  { workflowService, options: { namespace, loadedDataConverter: converter } }: Client,
-  { query = '', pageSize = 0, token }: ListOptions & { readonly token?: Uint8Array | undefined },
-): Promise<{ readonly runs: WorkflowExecutionInfo[]; readonly next: Uint8Array | undefined }> {
+type Page<Run> = Promise<{ readonly runs: Run[]; readonly next: Uint8Array | undefined }>
+type PageOptions = ListOptions & { readonly token?: Uint8Array | undefined }
+
+async function rawPage({ workflowService, options: { namespace } }: Client, { query = '', pageSize = 0, token }: PageOptions) {
   const request = { namespace, query, pageSize, nextPageToken: token ?? Buffer.alloc(0) }
   const page = await workflowService.listWorkflowExecutions(request).catch((cause: unknown) => {
     if (isGrpcServiceError(cause)) rethrowKnownErrorTypes(cause)
     throw cause instanceof Error ? new ServiceError('Failed to list workflows', { cause }) : cause
   })
+  return { raw: page.executions, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
+}
+
+/** Throws the same errors as the SDK's own list. */
+export async function listPage(client: Client, options: PageOptions): Page<WorkflowExecutionInfo> {
+  const { namespace, loadedDataConverter: converter } = client.options
+  const { raw, next } = await rawPage(client, options)
   const runs: WorkflowExecutionInfo[] = []
-  for (const run of page.executions) {
+  for (const run of raw) {
     await makeMemoReadable(converter, namespace, run)
     runs.push(await executionInfoFromRaw(run, converter, run, namespace))
   }
-  return { runs, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
+  return { runs, next }
+}
+
+/** Like `listPage`, but decrypts nothing. */
+export async function listPageOfIds(client: Client, options: PageOptions): Page<RunId> {
+  const { raw, next } = await rawPage(client, options)
+  return { runs: raw.map(({ execution }) => ({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' })), next }
 }
 
 export function useReadableLists(client: Client): void {
