@@ -10,6 +10,8 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
 import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
+import { versionStatus } from '../../temporal/client/connection/deployments.ts'
+import { deploymentOf, mustStartAgain } from '../../workers/process/deployment.ts'
 import { type Role, roles } from '../../workers/roles/roles.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { type CliContext, withInterrupt } from '../context.ts'
@@ -57,12 +59,19 @@ export const runCommand: CommandSpec = {
       const listed = first && listToken(first, unlisted, { withTemporal, logger, stopping })
       const settings = { ...loaded, admin: { ...loaded.admin, port } }
       const lanes = lane?.map(laneAddress)
-      const running = await runRole(role, settings, { env: context.env, logger, api: restApi, stopping, chains, lanes })
-      const stop = () => void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
-      stopping.addEventListener('abort', stop)
-      // A signal that arrived while the worker started stops the worker now.
-      if (stopping.aborted) stop()
-      await running.stopped
+      const serve = async () => {
+        const running = await runRole(role, settings, { env: context.env, logger, api: restApi, stopping, chains, lanes })
+        const stop = () => void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
+        stopping.addEventListener('abort', stop)
+        // A signal that arrived while the worker started stops the worker now.
+        if (stopping.aborted) stop()
+        await running.stopped
+      }
+      const version = deploymentOf(loaded)
+      const readStatus = () => withTemporal((client) => versionStatus(client, version!))
+      // The role ends by itself only if its version is drained.
+      do await serve()
+      while (version && (await mustStartAgain(readStatus, { stopping })))
       await listed
     })
   },

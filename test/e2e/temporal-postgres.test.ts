@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
@@ -257,7 +257,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       expect(answer.json()).toMatchObject({ current: buildId })
     }
     const load = () => Promise.all([send('ethereum', 6), send('bsc', 6)])
-    await startVersion('v1')
+    const first = await startVersion('v1')
     await load()
     await promote('v1')
     // Those without a version get nothing more: one ends in order, the other at once, with what it had in hand.
@@ -267,13 +267,21 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const [, second] = await Promise.all([load(), startVersion('v2')])
     await promote('v2')
     await load()
+    // Promoted again while its process ends because the version is drained.
+    const ends = async () => (await readFile(first.logFile, 'utf8')).includes('this version of the deployment is drained')
+    await until(ends, { timeoutMs: 120_000, everyMs: 100, what: 'the first version to be drained' })
     await promote('v1')
     await load()
     expect(await allDelivered()).toMatchObject(clean())
     const drained = async () => (await cli(['deploy', 'drained'], tokens.relayer, 'v2')).json()
     await expect.poll(drained, { timeout: 60_000, interval: 250 }).toEqual({ buildId: 'v2', drained: true, status: 'drained' })
-    await until(() => second.ended !== undefined, { timeoutMs: 60_000, everyMs: 100, what: 'the drained version to end by itself' })
+    await until(() => second.ended !== undefined, { timeoutMs: 180_000, everyMs: 100, what: 'the drained version to end by itself' })
     expect(second.ended).toBe('ended with code 0')
+    // A version without workers would stop everything.
+    const empty = await cli(['deploy', 'promote', 'v2', '--reason', 'a test'], tokens.relayer, 'v2')
+    expect(empty.json()).toMatchObject({ error: { code: 'INPUT_INVALID', message: expect.stringContaining('no worker of v2 polls') } })
+    await load()
+    expect(await allDelivered()).toMatchObject(clean())
     expect(await failedTasks()).toEqual([])
   })
 })

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { deploymentOf, versionOptions, watchDeployment } from '../../workers/process/deployment.ts'
+import { pollerGoneMs } from '../../temporal/client/connection/deployments.ts'
+import { deploymentOf, mustStartAgain, versionOptions, watchDeployment } from '../../workers/process/deployment.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 
 const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: true }
@@ -65,6 +66,31 @@ test('a process that starts with a drained version stays until it is drained aga
 
 test('endWhenDrained: false keeps the process', async () => {
   expect((await watch(['current', 'drained'], { endWhenDrained: false })).ended).toBe(0)
+})
+
+test.each(['current', 'ramping', 'draining'] as const)('a process that ended as drained starts again if its version is %s then', async (status) => {
+  const answers: Status[] = ['drained', status]
+  const read = async () => answers.shift() ?? 'drained'
+  expect(await mustStartAgain(read, { stopping: new AbortController().signal, everyMs: 1 })).toBe(true)
+})
+
+test('a process that ended as drained ends for good once its polls are old, if its status is known', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const began = Date.now()
+  const answers = (status: Status | undefined) => async () => {
+    vi.advanceTimersByTime(10_000)
+    if (!status) throw new Error('Temporal is away')
+    return status
+  }
+  const ask = (status?: Status) => mustStartAgain(answers(status), { stopping: new AbortController().signal, everyMs: 1 })
+  try {
+    expect(await ask('drained')).toBe(false)
+    expect(Date.now() - began).toBeGreaterThanOrEqual(pollerGoneMs)
+    expect(await ask()).toBe(true)
+    expect(await mustStartAgain(answers('current'), { stopping: AbortSignal.abort() })).toBe(false)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('Workers have the version of worker.deployment, or none without it', () => {

@@ -3,8 +3,8 @@ import type { Config } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
-import { type Service, startPolling } from '../../runtime/wait.ts'
+import { pollerGoneMs, versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
+import { pause, type Service, startPolling } from '../../runtime/wait.ts'
 
 /** Polling interval, ms. A server answers only about ten such requests a second in one namespace. */
 const pollEveryMs = 10_000
@@ -74,4 +74,22 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   }
   const onError = (error: unknown) => logger.debug('the status of this version is not known now', { reason: toRelayerError(error).message })
   return startPolling(check, { everyMs, onError })
+}
+
+/**
+ * For a process whose Workers ended because their version was drained: whether they must start again, as the version
+ * may have been promoted meanwhile. Takes until a promotion is refused since Temporal lists no recent poll.
+ */
+export async function mustStartAgain(
+  read: () => Promise<VersionStatus>,
+  { stopping, everyMs = pollEveryMs }: { readonly stopping: AbortSignal; readonly everyMs?: number },
+): Promise<boolean> {
+  const until = Date.now() + pollerGoneMs + 2 * everyMs
+  while (!stopping.aborted) {
+    const status = await read().catch(() => undefined)
+    if (status === 'current' || status === 'ramping' || status === 'draining') return true
+    if (Date.now() >= until) return status === undefined
+    await pause(everyMs, stopping)
+  }
+  return false
 }

@@ -17,6 +17,8 @@ const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'r
 const answerMs = 10_000
 /** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
+/** A worker is gone after this time without a poll, ms. It polls every minute (matching.longPollExpirationInterval). */
+export const pollerGoneMs = 75_000
 
 /** No versions: no worker has polled yet. Throws TEMPORAL_UNAVAILABLE and errors of `fromTemporal`. */
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
@@ -68,14 +70,41 @@ interface Promotion extends DeploymentVersion {
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent: percentage, ignoreMissingQueues: ignoreMissingTaskQueues = false, by: identity } = promotion
   const { options, workflowService } = client
-  const request = { namespace: options.namespace, deploymentName, buildId, identity, ignoreMissingTaskQueues }
-  const set = async () =>
-    percentage === undefined
+  const facts = { deploymentName, buildId }
+  const request = { namespace: options.namespace, ...facts, identity, ignoreMissingTaskQueues }
+  const set = async () => {
+    const unserved = ignoreMissingTaskQueues || percentage === 0 ? [] : await queuesWithoutWorkers(client, facts)
+    if (unserved.length > 0) {
+      throw new RelayerError('INPUT_INVALID', { detail: `no worker of ${buildId} polls ${unserved.join(', ')}: start its workers first`, facts })
+    }
+    return percentage === undefined
       ? workflowService.setWorkerDeploymentCurrentVersion(request)
       : workflowService.setWorkerDeploymentRampingVersion({ ...request, percentage })
+  }
   await within(client, answerMs, set).catch((error: unknown) => {
-    const facts = { deploymentName, buildId }
+    if (error instanceof RelayerError) throw error
     if (!refusedCodes.includes(Number((error as { code?: unknown } | undefined)?.code))) throw fromTemporal(error, {}, facts)
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error), facts, cause: error })
   })
+}
+
+/**
+ * Queues of a version that only workers of other versions poll, or all if none of its workers polls. The server counts
+ * a version's ended workers too: promoted without workers, it would stop the whole fleet.
+ */
+async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
+  const { options, workflowService } = client
+  const { namespace } = options
+  const { workerDeploymentVersionInfo } = await workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
+  const describe = async ({ name = '', type }: { name?: string | null; type?: number | null }) => {
+    const request = { namespace, taskQueue: { name }, taskQueueType: type ?? null }
+    const live = ((await workflowService.describeTaskQueue(request)).pollers ?? []).filter(
+      ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < pollerGoneMs,
+    )
+    const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)
+    return { name: name ?? '', isPolled: live.length > 0, isServed: own.length > 0 }
+  }
+  const queues = await Promise.all((workerDeploymentVersionInfo?.taskQueueInfos ?? []).map(describe))
+  const isAlive = queues.some(({ isServed }) => isServed)
+  return [...new Set(queues.flatMap((one) => (one.isServed || (isAlive && !one.isPolled) ? [] : one.name)))]
 }

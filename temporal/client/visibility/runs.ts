@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient } from '../connection/client.ts'
+import { pollerGoneMs } from '../connection/deployments.ts'
 import { ifGone } from '../connection/errors.ts'
 
 export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
@@ -87,8 +88,6 @@ export async function resetToFirstTask(client: TemporalClient, run: RunId, why: 
   })
 }
 
-/** A worker is gone after this time without a poll, ms. It polls every minute (matching.longPollExpirationInterval). */
-const pollerGoneMs = 75_000
 /** temporal.api.enums.v1.TaskQueueType, whose package is not installed. */
 const queueKinds = { workflow: 1, activity: 2 } as const
 
