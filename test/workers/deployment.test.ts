@@ -68,11 +68,14 @@ test('endWhenDrained: false keeps the process', async () => {
   expect((await watch(['current', 'drained'], { endWhenDrained: false })).ended).toBe(0)
 })
 
-test.each(['current', 'ramping', 'draining'] as const)('a process that ended as drained starts again if its version is %s then', async (status) => {
-  const answers: Status[] = ['drained', status]
-  const read = async () => answers.shift() ?? 'drained'
-  expect(await mustStartAgain(read, { stopping: new AbortController().signal, everyMs: 1 })).toBe(true)
-})
+test.each(['current', 'ramping', 'draining'] as const)(
+  'a process that ended as drained starts again if its version is %s then',
+  async (status) => {
+    const answers: Status[] = ['drained', status]
+    const read = async () => answers.shift() ?? 'drained'
+    expect(await mustStartAgain(read, { stopping: new AbortController().signal, everyMs: 1 })).toBe(true)
+  },
+)
 
 test('a process that ended as drained ends for good once its polls are old, if its status is known', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })

@@ -75,7 +75,10 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
   const set = async () => {
     const unserved = ignoreMissingTaskQueues || percentage === 0 ? [] : await queuesWithoutWorkers(client, facts)
     if (unserved.length > 0) {
-      throw new RelayerError('INPUT_INVALID', { detail: `no worker of ${buildId} polls ${unserved.join(', ')}: start its workers first`, facts })
+      throw new RelayerError('INPUT_INVALID', {
+        detail: `no worker of ${buildId} polls ${unserved.join(', ')}: start its workers first`,
+        facts,
+      })
     }
     return percentage === undefined
       ? workflowService.setWorkerDeploymentCurrentVersion(request)
