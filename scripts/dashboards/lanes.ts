@@ -72,7 +72,8 @@ export const lanes: Dashboard = {
         },
         {
           ...{ title: 'Spent', unit: 'short' },
-          description: 'Coins that were signed for within an hour and a day, by the most expensive attempt of each nonce. payment: coins paid.',
+          description:
+            'Coins that were signed for within an hour and a day, by the most expensive attempt of each nonce. payment: coins paid.',
           series: [[coins(max('lane, window, kind', 'portage_lane_spent_wei')), '{{ lane }} ({{ kind }}, {{ window }})']],
         },
         {
