@@ -4,7 +4,7 @@ import { view } from '../domain/lane/view.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { readLane, runningLanes } from '../temporal/client/lanes/lanes.ts'
-import { createLaneStatusCache } from './ledger/lane-status-cache.ts'
+import { createLaneStatusCache } from './ledger/open-lanes.ts'
 
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId

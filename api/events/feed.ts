@@ -35,15 +35,12 @@ export class EventFeed {
   #loop: Promise<void> | undefined
   #leftAt = 0
   readonly #ready = new Set<string>()
+  /** Kinds whose event `ready` was already sent. Later listeners have missed that event. */
+  readonly ready: ReadonlySet<string> = this.#ready
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {
     this.#poll = poll
     this.#options = options
-  }
-
-  /** Kinds whose event `ready` was already sent. Later listeners have missed that event. */
-  get ready(): ReadonlySet<string> {
-    return this.#ready
   }
 
   get listeners(): number {

@@ -6,7 +6,7 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Minimum time between orders for a lane, ms. A cached status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
+/** Minimum time between orders for a lane, ms. A cached status is up to 5 s old (lanes/ledger/open-lanes.ts). */
 const orderAgainMs = 10_000
 /** Interval of the search for paused lanes that another process no longer watches, ms. */
 const statusesMs = 60_000

@@ -58,11 +58,7 @@ export function outage(title: string, remedy: string): ErrorRow {
 }
 
 /** An error that no retry can cure. One listed here by mistake parks a transfer that a retry would have cured. */
-export function fatal(
-  title: string,
-  remedy: string,
-  facts: Pick<ErrorRow, 'awaitNewSignatures' | 'haltRoute' | 'isOutage'> = {},
-): ErrorRow {
+export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }
 

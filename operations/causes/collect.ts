@@ -57,10 +57,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
     spySources(config).map(async ({ address, bridge }): Promise<SpyFacts> => {
       const health = healths.find((one) => one.address === address)
       if (!health) {
-        const problem = await reachSpy(address, limits.spyMs).then(
-          () => undefined,
-          () => 'it cannot be reached from here',
-        )
+        const problem = await reachSpy(address, limits.spyMs).catch(() => 'it cannot be reached from here')
         return { address, bridge, kept: 0, unknownSets: 0, ...(problem !== undefined && { problem }), asOf: Date.now() }
       }
       const { connected, paused, problem, kept, unknownSets } = health
@@ -71,7 +68,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
 }
 
 /** Only connects, because a subscription would use one of the spy's places. Throws SPY_UNAVAILABLE. */
-export async function reachSpy(address: string, withinMs: number): Promise<void> {
+export async function reachSpy(address: string, withinMs: number): Promise<undefined> {
   const client = new Client(address, credentials.createInsecure())
   try {
     await new Promise<void>((resolve, reject) => {

@@ -10,7 +10,6 @@ import { countNotified } from '../../temporal/client/settings/notified-transfers
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
 import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
-import { lastFailure } from '../../temporal/client/visibility/runs.ts'
 import { ledgerWorkflows } from '../../temporal/contracts/names.ts'
 import { type FailingWorkflow, type LaneFacts, type StreamFacts, type ReceiverFacts, valueOf } from './facts.ts'
 import { failingOf, limits, pendingWork, read } from './read.ts'
@@ -88,5 +87,5 @@ async function countWaiting(client: TemporalClient, filter: Omit<Receivers[numbe
 /** Undefined: no step, or it was not read. */
 async function stepOf(client: TemporalClient, receiver: string): Promise<ReceiverFacts['step']> {
   const work = await pendingWork(client, { workflowId: notifierWorkflowId(receiver) })
-  return work?.activity && { tries: work.activity.tries, failure: await lastFailure(client, work) }
+  return work?.activity && { tries: work.activity.tries, failure: await work.activity.message() }
 }

@@ -3,7 +3,6 @@ import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { type OpenKind, type OpenTransfer, openTransfers } from '../../temporal/client/transfers/open-transfers.ts'
-import { lastFailure } from '../../temporal/client/visibility/runs.ts'
 import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import type { ServedFacts, TransferFacts } from './facts.ts'
 import { failingOf, limits, pendingWork } from './read.ts'
@@ -59,7 +58,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
     pendingWork(client, transfer, most.askMs),
   ])
   const code = status?.code ?? work?.activity?.code ?? transfer.code
-  const failure = status?.reason ?? (work && (await lastFailure(client, work)))
+  const failure = status?.reason ?? (await work?.activity?.message())
   const inStateSince = status?.timeline.findLast(({ state: then }, index, all) => all[index - 1]?.state !== then)?.at
   const facts: TransferFacts = {
     ...transfer,

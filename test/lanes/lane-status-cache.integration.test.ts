@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneOrder } from '../../domain/lane/messages.ts'
-import { createLaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
+import { createLaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import { laneOf, startLedgers, type Ledgers } from './setting.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { createOpenLaneWatcher } from '../../lanes/ledger/lane-status-cache.ts'
+import { createOpenLaneWatcher } from '../../lanes/ledger/open-lanes.ts'
 import type { Service } from '../../runtime/wait.ts'
 import { silentLogger } from '../../observability/logger.ts'
 

@@ -1,4 +1,4 @@
-import { createLaneStatusCache, createOpenLaneWatcher, type LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
+import { createLaneStatusCache, createOpenLaneWatcher, type LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
 import { LanesWithoutRole } from '../../bridges/gates/lanes-without-role.ts'
 import { createKeylessRequests, createPauses } from '../../lanes/ledger/keyless-requests.ts'

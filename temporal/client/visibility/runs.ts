@@ -44,15 +44,10 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     activity: activity && {
       tries: activity.attempt ?? 0,
       code: failure?.applicationFailureInfo?.type ?? undefined,
-      /** Its last failure, still encrypted: `lastFailure` decrypts it. */
-      failure,
+      /** Decrypts the message of its last failure. Undefined: none. */
+      message: async () => (failure ? failureMessage(client, workflowId, failure) : undefined),
     },
   }
-}
-
-/** The message of the pending activity's last failure. Undefined: it has not failed. */
-export async function lastFailure(client: TemporalClient, { workflowId, activity }: OpenRun): Promise<string | undefined> {
-  return activity?.failure ? failureMessage(client, workflowId, activity.failure) : undefined
 }
 
 /** Decrypts the messages of failed tasks. Empty if the run is gone. */
