@@ -213,7 +213,7 @@ type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definition
 export interface Metrics extends MetricsByName {
   /** Calls `collect` before each rendering, to copy values. Returns its removal. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /** For values that need a request, with a time limit. Awaited before the collectors, so that their values are not older. */
+  /** For values that need a request with a time limit. Awaited first, so that collected values are not older. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>

@@ -41,7 +41,7 @@ test('values of other objects are read at every rendering; a collector that thro
   expect(await metrics.render()).toContain('portage_head_height{chain="ethereum"} 6')
 })
 
-test('values of other objects are read after those that need a request, so a slow request does not age them', async () => {
+test('a slow request does not age the values of other objects, which are read after it', async () => {
   const metrics = createMetrics()
   let height = 5
   metrics.onCollect((all) => all.portage_head_height.set({ chain: 'ethereum' }, height))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { guarded } from '../../activities/run-step.ts'
-import { createWorker } from '../../workers/process/create-worker.ts'
+import type { createWorker } from '../../workers/process/create-worker.ts'
 
 type Options = Parameters<typeof createWorker>[2]
 
