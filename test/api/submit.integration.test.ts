@@ -39,6 +39,10 @@ describe('API and command line on a devnet', () => {
     fetch(`${url}${path}`, { ...init, headers: { ...bearer(token), ...(init.headers as Record<string, string>) } })
   const post = (body: object) =>
     ask('/v1/transfers', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  /** The id of the newest delivered transfer. */
+  const deliveredId = async () =>
+    ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
+  const laneOfBsc = () => `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
   const start = async (role: Parameters<typeof runRole>[0]): Promise<void> => {
     const admin = role === 'api' ? { admin: { port: adminPort } } : {}
     const config = configSchema.parse({ ...devnet.relayerConfig(), ...admin, api: { port: Number(new URL(url).port) } })
@@ -192,7 +196,7 @@ describe('API and command line on a devnet', () => {
   })
 
   test('a lane is listed, shown, paused and resumed', async () => {
-    const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
+    const lane = laneOfBsc()
     const { lanes } = (await cli('lane', 'list', '--json')).json() as { lanes: { lane: string; status: string; next?: number }[] }
     expect(lanes.find((row) => row.lane === lane)).toMatchObject({ chain: 'bsc', status: 'active', next: 2 })
     expect((await cli('lane', 'pause', lane, '--reason', 'key rotation')).code).toBe(0)
@@ -276,7 +280,7 @@ describe('API and command line on a devnet', () => {
       .flatMap((block) => block.split(/^(?=curl )/m))
       .filter((example) => example.startsWith('curl '))
     expect(examples.length).toBeGreaterThan(8)
-    const known = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
+    const known = await deliveredId()
     const vaa = await base64(sent[2]!)
     for (const example of examples) {
       const script = example
@@ -294,9 +298,9 @@ describe('API and command line on a devnet', () => {
   })
 
   test('every documented command line that only reads runs unchanged and succeeds', async () => {
-    const [known] = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers
-    const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
-    const lines = readingCommands({ id: known!.id, lane, chain: 'bsc' })
+    const known = await deliveredId()
+    const lane = laneOfBsc()
+    const lines = readingCommands({ id: known, lane, chain: 'bsc' })
     expect(lines.length).toBeGreaterThan(20)
     // In the folder of the config, as the README has a reader do it.
     const setting = { cwd: devnet.dir, env: { ...process.env, PORTAGE_TOKEN: token } }
@@ -310,7 +314,7 @@ describe('API and command line on a devnet', () => {
   })
 
   test('every other curl of the documents runs unchanged', async () => {
-    const known = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
+    const known = await deliveredId()
     const { emitterChain, emitter, sequence } = sent[0]!
     // An answer of 400 or more is a failure.
     await writeFile(join(devnet.dir, '.curlrc'), 'fail-with-body\nsilent\n')

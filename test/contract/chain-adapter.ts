@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callsOf } from '../helpers/node-calls.ts'
-import type { Chain, HeadEvent, Inclusion, Receipt, Watch } from '../../chains/port.ts'
+import type { Chain, HeadEvent, Inclusion, Watch } from '../../chains/port.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
@@ -110,7 +110,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(await chain.pendingNonce(signer.address)).toBe(1)
       const watch = chain.watch([hash])
       await harness.mine()
-      await settled(watch, (now) => now.kind === 'included')
+      await included(watch)
       const account = await chain.account(signer.address)
       expect(account).toMatchObject({ latestNonce: 1, finalizedNonce: 0 })
       expect(account.block.height).toBe(chain.heads.current?.latest.height)
@@ -168,17 +168,17 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       const reports: Inclusion[] = []
       watch.onChange((now) => reports.push(now))
       await harness.mine()
-      const included = await settled(watch, (now) => now.kind === 'included')
-      expect(included).toMatchObject({ receipt: { hash, status: 'success', from: signer.address } })
+      const once = await included(watch)
+      expect(once).toMatchObject({ receipt: { hash, status: 'success', from: signer.address } })
       const late = chain.watch([hash])
-      await settled(late, (now) => now.kind === 'included')
+      await included(late)
       await harness.mine(4)
       await settled(watch, (now) => now.kind === 'included' && now.final)
       expect(reports.map((now) => now.kind === 'included' && now.final)).toEqual([false, true])
       const fresh = harness.chain()
       await fresh.connect()
       const unknown = fresh.watch([hash])
-      expect(await settled(unknown, (now) => now.kind === 'included')).toMatchObject({ final: true })
+      expect(await included(unknown)).toMatchObject({ final: true })
       fresh.close()
       watch.close()
       late.close()
@@ -198,7 +198,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(await chain.send(two.raw)).toEqual({ kind: 'accepted' })
       watch.add(two.hash)
       await harness.mine()
-      expect(await settled(watch, (now) => now.kind === 'included')).toMatchObject({ receipt: { hash: two.hash } })
+      expect(await included(watch)).toMatchObject({ receipt: { hash: two.hash } })
       expect(closedReports).toBe(0)
       watch.close()
     })
@@ -209,7 +209,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       await chain.send(raw)
       const watch = chain.watch([hash])
       await harness.mine()
-      const before = (await settled(watch, (now) => now.kind === 'included')) as { receipt: Receipt }
+      const before = await included(watch)
       const rolledBack = new Promise<HeadEvent>((resolve) => {
         const end = chain.heads.subscribe((event) => {
           if (event.rolledBack.length === 0) return
@@ -224,7 +224,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(await chain.account(signer.address)).toMatchObject({ latestNonce: 0 })
       await chain.send(raw)
       await harness.mine()
-      const after = (await settled(watch, (now) => now.kind === 'included')) as { receipt: Receipt }
+      const after = await included(watch)
       expect(after.receipt.block.hash).not.toBe(before.receipt.block.hash)
       expect((await chain.receipt(hash))?.block).toEqual(after.receipt.block)
       watch.close()
@@ -238,11 +238,11 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       await chain.send(raw)
       const watch = chain.watch([hash])
       await harness.mine()
-      const included = (await settled(watch, (now) => now.kind === 'included')) as { receipt: Receipt }
+      const once = await included(watch)
       const found = chain.mined(signer.address, 0)
       // One node alone must say it in two blocks.
       await harness.mine()
-      expect(await found).toEqual({ hash, signingHash, call: { to, data, value }, block: included.receipt.block })
+      expect(await found).toEqual({ hash, signingHash, call: { to, data, value }, block: once.receipt.block })
       const [pending] = await Promise.all([chain.mined(signer.address, 1), harness.mine()])
       expect(pending).toBeUndefined()
       watch.close()
@@ -311,6 +311,12 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
   })
 }
 
+type Included = Extract<Inclusion, { kind: 'included' }>
+
+function included(watch: Watch): Promise<Included> {
+  return settled(watch, (now) => now.kind === 'included') as Promise<Included>
+}
+
 function settled(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promise<Inclusion> {
   if (wanted(watch.inclusion)) return Promise.resolve(watch.inclusion)
   return new Promise((resolve) => watch.onChange((now) => wanted(now) && resolve(now)))
@@ -319,6 +325,6 @@ function settled(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promi
 async function mineUntilIncluded(chain: Chain, harness: ChainHarness, hash: string): Promise<void> {
   const watch = chain.watch([hash])
   await harness.mine()
-  await settled(watch, (now) => now.kind === 'included')
+  await included(watch)
   watch.close()
 }

@@ -17,6 +17,11 @@ export function newBooks(): Books {
   return { held: new Map(), costs: new Map(), values: new Map(), withdrawn: new Set(), signed: new Map() }
 }
 
+/** Wei: the most that one attempt of the nonce may cost. */
+export function worstOf({ costs }: Books, nonce: number): bigint {
+  return (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n)
+}
+
 export function json<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
 }

@@ -5,7 +5,7 @@ import { inFlight, unmined } from '../../domain/lane/entries.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { reconcileKnown } from '../../domain/lane/reducer/observe.ts'
 import { withoutWorkerMs } from '../../domain/lane/reducer/grant.ts'
-import { freeze, hasInherited, json, newBooks, type Books } from './lane-books.ts'
+import { freeze, hasInherited, json, newBooks, worstOf, type Books } from './lane-books.ts'
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
 
@@ -191,7 +191,7 @@ export class CheckedLane {
   #checkBroke({ broke, observed, config, next }: LaneState): void {
     const balance = BigInt(observed?.balance ?? '0')
     const low = balance < BigInt(config.minimumBalance ?? '0')
-    const lowest = (this.#books.costs.get(observed?.latest ?? next) ?? []).reduce((a, b) => (a > b ? a : b), 0n)
+    const lowest = worstOf(this.#books, observed?.latest ?? next)
     if (broke) assert.ok(low || balance < BigInt(broke.cost) || balance < lowest || lowest === 0n, 'broke without a reason')
     else assert.ok(!low && balance >= lowest, 'broke, and does not say so')
   }
@@ -260,11 +260,7 @@ export class CheckedLane {
     const nonce = this.#books.held.get(intentId)
     assert.deepEqual([after.next, after.counts], [before.next, before.counts], 'nothing new is given')
     if (callHash === undefined) assert.deepEqual(after, before, 'a look changes nothing')
-    if (nonce !== undefined && !before.replaced) {
-      assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
-      if (callHash !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === request.id, 'asked for twice = maybe sent')
-      return
-    }
+    if (nonce !== undefined && !before.replaced) return checkHeld(answer, nonce, callHash === undefined ? undefined : request.id)
     const reasons = {
       withdrawn: this.#books.withdrawn.has(intentId) || this.#holdsLaterRound(before, intentId),
       none: !before.replaced,
@@ -285,14 +281,10 @@ export class CheckedLane {
     const { held, costs, values, withdrawn, signed } = this.#books
     const { intentId } = request.owner
     const had = held.get(intentId)
-    if (had !== undefined && !before.replaced) {
-      assert.ok(answer.kind === 'granted' && answer.entry.nonce === had, 'an intent that holds a nonce is given that one')
-      assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === request.id, 'asked for twice = maybe sent')
-      return
-    }
+    if (had !== undefined && !before.replaced) return checkHeld(answer, had, request.id)
     const value = BigInt(request.owner.value ?? '0')
     const cost = worstCost(request.attempt) + value
-    const committed = unmined(before).reduce((sum, { nonce }) => sum + (costs.get(nonce) ?? []).reduce((a, b) => (a > b ? a : b), 0n), 0n)
+    const committed = unmined(before).reduce((sum, { nonce }) => sum + worstOf(this.#books, nonce), 0n)
     const open = unmined(before)
     const reusable = open.find((entry) => entry.fill === 'released' && entry.attempts.length === 0)
     const balance = BigInt(before.observed?.balance ?? '0')
@@ -338,4 +330,10 @@ export class CheckedLane {
       assert.ok(entry && order.nonce >= latest && entry.fill === order.reason)
     }
   }
+}
+
+/** @param id of a request that drives the nonce. Undefined: a look. */
+function checkHeld(answer: LaneAnswer, nonce: number, id: string | undefined): void {
+  assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
+  if (id !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === id, 'asked for twice = maybe sent')
 }

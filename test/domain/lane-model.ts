@@ -3,6 +3,7 @@ import { intentIdOf, type Attempt, type Owner } from '../../domain/lane/lane.ts'
 import type { ApplyResponse, FillOrder, KnownLedger, LaneAnswer, LaneRequest, RaiseOrder } from '../../domain/lane/messages.ts'
 import { type Head, ModelChain, txOf } from './lane-chain.ts'
 import { CheckedLane } from './lane-checker.ts'
+import { pick } from './pick.ts'
 import assert from 'node:assert/strict'
 
 export interface NetworkOptions {
@@ -134,8 +135,7 @@ export class Network {
   bump(p: number, which: number, answered: boolean): void {
     const process = this.#process(p)
     const pending = pick([...process.transactions.values()], which)
-    const kind = pending?.attempts.at(-1)?.kind
-    if (pending && kind && pending.signed > 0) this.#append(process, pending, kind, answered)
+    if (pending && pending.signed > 0) this.#raise(process, pending, answered)
   }
 
   /** A try that has signed nothing gives its nonce back. */
@@ -195,8 +195,7 @@ export class Network {
     for (const order of process.orders) this.#fill(process, order)
     for (const { nonce, after } of process.raises) {
       const pending = process.transactions.get(nonce)
-      const kind = pending?.attempts.at(-1)?.kind
-      if (pending && kind && !pending.forgotten && pending.attempts.length <= after) this.#append(process, pending, kind, true)
+      if (pending && !pending.forgotten && pending.attempts.length <= after) this.#raise(process, pending, true)
     }
   }
 
@@ -230,10 +229,7 @@ export class Network {
 
   #drive(process: Process, pending: PendingTransaction): void {
     if (pending.nonce < this.chain.latest) return
-    if (this.#signAndSend(pending) === 'underpriced' || pending.nonce === process.head.latest) {
-      const kind = pending.attempts.at(-1)?.kind
-      if (kind) this.#append(process, pending, kind, true)
-    }
+    if (this.#signAndSend(pending) === 'underpriced' || pending.nonce === process.head.latest) this.#raise(process, pending, true)
   }
 
   #fill(process: Process, { nonce, attempts, epoch }: Process['orders'][number]): void {
@@ -245,6 +241,12 @@ export class Network {
     if (pending.attempts.at(-1)?.kind !== 'noop') this.#append(process, pending, 'noop', true)
     // The fees of an inherited transaction are unknown: outbid it step by step.
     for (let steps = 0; steps < 30 && this.#signAndSend(pending) === 'underpriced'; steps++) this.#append(process, pending, 'noop', true)
+  }
+
+  /** One more attempt of the last one's kind, if there is one. */
+  #raise(process: Process, pending: PendingTransaction, answered: boolean): void {
+    const kind = pending.attempts.at(-1)?.kind
+    if (kind) this.#append(process, pending, kind, answered)
   }
 
   #append(process: Process, pending: PendingTransaction, kind: Attempt['kind'], answered: boolean): void {
@@ -365,8 +367,4 @@ export class Network {
 export function ownerOf(intent: number, round = 1): Owner {
   const value = intent % 3 === 0 ? { value: '500000' } : {}
   return { intentId: intentIdOf(`transfer-${intent}`, round), callHash: `0x${intent}`, ...value }
-}
-
-function pick<T>(list: readonly T[], which: number): T | undefined {
-  return list[which % Math.max(1, list.length)]
 }

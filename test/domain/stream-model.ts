@@ -4,6 +4,7 @@ import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import type { StreamAnswer, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import { pick } from './pick.ts'
 import { config, type Read, setOf, type SourceBlock } from './stream-blocks.ts'
 import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
@@ -68,7 +69,7 @@ export class StreamModel {
   }
 
   hide(which: number): void {
-    const id = this.all()[which % Math.max(1, this.all().length)]?.[1]
+    const id = pick(this.all(), which)?.[1]
     if (id !== undefined) this.hidden.add(id)
   }
 
@@ -84,7 +85,7 @@ export class StreamModel {
 
   deliver(which: number, foreign: boolean): void {
     const ids = foreign ? this.all(this.final).map(([, id]) => id) : [...this.running]
-    const id = ids[which % Math.max(1, ids.length)]
+    const id = pick(ids, which)
     if (id === undefined || this.delivered.has(id) || this.ended.has(id)) return
     this.targetHeight += 1
     this.delivered.set(id, this.targetHeight)
@@ -95,7 +96,7 @@ export class StreamModel {
 
   /** A reorganisation of the target below its finality, which is reported at once. */
   undo(which: number): void {
-    const id = [...this.delivered.keys()][which % Math.max(1, this.delivered.size)]
+    const id = pick([...this.delivered.keys()], which)
     if (id === undefined || this.idOf(Number(id.split('-')[0])) !== id) return
     this.delivered.delete(id)
     this.proved.delete(id)
@@ -140,7 +141,7 @@ export class StreamModel {
 
   fill(a: number, size: number, crash: boolean): void {
     const known = this.#agent(a)
-    const [low, high] = known.backfill.left[a % Math.max(1, known.backfill.left.length)] ?? []
+    const [low, high] = pick(known.backfill.left, a) ?? []
     if (low === undefined || high === undefined) return
     const [from, to] = [Number(low), Math.min(Number(high), Number(low) + size, this.final)]
     if (from > to) return
@@ -178,14 +179,14 @@ export class StreamModel {
 
   /** A copy of an earlier report. */
   repeat(which: number): void {
-    const request = this.#sent[which % Math.max(1, this.#sent.length)]
+    const request = pick(this.#sent, which)
     if (request) this.#apply([request])
   }
 
   // Ends without a delivery, operators, accidents.
 
   end(which: number): void {
-    const id = [...this.running][which % Math.max(1, this.running.size)]
+    const id = pick([...this.running], which)
     const number = Number(id?.split('-')[0])
     if (id === undefined || this.idOf(number) !== id) return
     this.running.delete(id)
@@ -238,7 +239,7 @@ export class StreamModel {
 
   /** Temporal as it was: transfers that were started since are gone. */
   restore(which: number): void {
-    const copy = this.#copies[which % Math.max(1, this.#copies.length)]
+    const copy = pick(this.#copies, which)
     if (!copy) return
     this.stream = copy.state
     this.running = new Set([...copy.running].filter((id) => !this.delivered.has(id) && !this.ended.has(id)))
@@ -246,7 +247,7 @@ export class StreamModel {
   }
 
   wipe(which: number, checkpoint: boolean): void {
-    const given = checkpoint ? this.#checkpoints[which % Math.max(1, this.#checkpoints.length)] : undefined
+    const given = checkpoint ? pick(this.#checkpoints, which) : undefined
     const kept = given?.cursor && this.blocks[given.cursor.height]?.hash === given.cursor.hash ? given : undefined
     this.stream = kept ? fromCheckpoint(config, kept) : initialStream(config)
     this.running = new Set()

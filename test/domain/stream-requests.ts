@@ -1,5 +1,6 @@
 import { intervalsOutside } from '../../domain/stream/outside-window.ts'
 import { takeNumbers } from '../../domain/stream/intervals.ts'
+import { pick } from './pick.ts'
 import { applyToStream } from '../../domain/stream/reducer.ts'
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
@@ -27,6 +28,15 @@ export function completed(from: number, to = from): StreamRequest {
   return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
 }
 
+/** The source has these numbers in its table at a block. */
+export function audited(upTo: number, height: number, ...present: [from: number, to: number][]): StreamRequest {
+  return { kind: 'audited', upTo: String(upTo), height, present: present.map(([from, to]) => [String(from), String(to)]) }
+}
+
+export function skip(number: number): StreamRequest {
+  return { kind: 'skip', number: String(number), by: 'ops', reason: 'x' }
+}
+
 /**
  * One of the numbers that are started is parked, or waits for long, or, if it did, runs again. Undefined: none is
  * started.
@@ -34,7 +44,7 @@ export function completed(from: number, to = from): StreamRequest {
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
   const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
   const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]
-  const one = all[which % Math.max(1, all.length)]
+  const one = pick(all, which)
   if (!one) return undefined
   const isParked = 'why' in one || one.parked !== undefined
   if (isParked && which % 2 === 1) return { kind: 'unparked', number: one.number }

@@ -5,7 +5,7 @@ import { applyToStream, initialStream, viewStream } from '../../domain/stream/re
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { describe, expect, test } from 'vitest'
-import { answered, block, completed, config, tell } from './stream-requests.ts'
+import { answered, audited, block, completed, config, skip, tell } from './stream-requests.ts'
 
 describe('CONTINUOUS_BLOCK_PROCESSING', () => {
   const three = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3))
@@ -31,7 +31,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
   })
 
   test('forgets with a fork what was skipped above it: the number may be given to another transfer', () => {
-    const skipped = tell(three, { kind: 'skip', number: '3', by: 'ops', reason: 'x' })
+    const skipped = tell(three, skip(3))
     expect(isWanted(skipped, '3')).toBe(false)
     const back = tell(skipped, { kind: 'reread', block: { height: 1, hash: 'h1' }, by: 'quorum' })
     expect([back.exceptions, isWanted(back, '3')]).toEqual([[], true])
@@ -103,34 +103,30 @@ describe('gaps', () => {
   })
 
   test('are hidden when the table has them, until they are seen', () => {
-    const audited = tell(jumped, { kind: 'audited', upTo: '4', height: 2, present: [['1', '4']] })
-    expect(viewStream(audited)).toMatchObject({ gaps: { hidden: '2' }, alarms: ['hidden'] })
-    expect(viewStream(tell(audited, { kind: 'seen', numbers: [['2'], ['3']] }))).toMatchObject({ gaps: {}, open: 4, alarms: [] })
+    const known = tell(jumped, audited(4, 2, [1, 4]))
+    expect(viewStream(known)).toMatchObject({ gaps: { hidden: '2' }, alarms: ['hidden'] })
+    expect(viewStream(tell(known, { kind: 'seen', numbers: [['2'], ['3']] }))).toMatchObject({ gaps: {}, open: 4, alarms: [] })
   })
 
   test('include the tail that the count has and no log showed, but not what the scan has yet to reach', () => {
-    expect(viewStream(tell(jumped, { kind: 'audited', upTo: '6', height: 2, present: [] }))).toMatchObject({
+    expect(viewStream(tell(jumped, audited(6, 2)))).toMatchObject({
       next: '7',
       gaps: { unasked: '2', hidden: '2' },
     })
-    expect(tell(jumped, { kind: 'audited', upTo: '6', height: 3, present: [] })).toEqual(jumped)
+    expect(tell(jumped, audited(6, 3))).toEqual(jumped)
   })
 
   test('of an emitter without blocks come from the count alone, and are named by the Governor', () => {
     const { start: _, ...blockless } = config
     const spied = tell(initialStream({ ...blockless, first: '0' }), { kind: 'seen', numbers: [['0'], ['2'], ['3']], ignored: [['3', '3']] })
     expect(viewStream(spied)).toMatchObject({ open: 2, gaps: { unasked: '1' }, counts: { ignored: 1 } })
-    const held = tell(
-      spied,
-      { kind: 'audited', upTo: '5', height: 9, present: [] },
-      { kind: 'classified', from: '0', to: '4', state: 'held' },
-    )
+    const held = tell(spied, audited(5, 9), { kind: 'classified', from: '0', to: '4', state: 'held' })
     expect(viewStream(held)).toMatchObject({ next: '6', gaps: { held: '2', unasked: '1' } })
   })
 
   test('messages that cannot be started keep their reason until their state changes', () => {
     const { start: _, ...blockless } = config
-    const counted = tell(initialStream({ ...blockless, first: '0' }), { kind: 'audited', upTo: '3', height: 9, present: [] })
+    const counted = tell(initialStream({ ...blockless, first: '0' }), audited(3, 9))
     const name = (from: string, to: string, code?: string) =>
       ({ kind: 'classified', from, to, state: code ? 'unstarted' : 'unobserved', ...(code && { code, chain: 'bsc' }) }) as const
     const unstarted = tell(counted, name('0', '1', 'NODE_UNAVAILABLE'), name('2', '2', 'GUARDIAN_SET_UNKNOWN'))
@@ -148,8 +144,8 @@ describe('gaps', () => {
   })
 
   test('alarm when the count is below what logs had shown', () => {
-    expect(viewStream(tell(jumped, { kind: 'audited', upTo: '3', height: 2, present: [] })).alarms).toEqual(['vanished'])
-    expect(viewStream(tell(jumped, { kind: 'audited', upTo: '3', height: 1, present: [] })).alarms).toEqual([])
+    expect(viewStream(tell(jumped, audited(3, 2))).alarms).toEqual(['vanished'])
+    expect(viewStream(tell(jumped, audited(3, 1))).alarms).toEqual([])
   })
 })
 
@@ -183,11 +179,7 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
   })
 
   test('a transfer that ends without a delivery is resolved and listed', () => {
-    const closed = tell(
-      five,
-      { kind: 'closed', number: '1', outcome: 'cancelled', by: 'ops', reason: 'asked' },
-      { kind: 'skip', number: '2', by: 'ops', reason: 'broken' },
-    )
+    const closed = tell(five, { kind: 'closed', number: '1', outcome: 'cancelled', by: 'ops', reason: 'asked' }, skip(2))
     expect(viewStream(closed)).toMatchObject({ completedNumber: '2', counts: { cancelled: 1, skipped: 1 } })
     expect(closed.exceptions.map(({ number, outcome, by }) => [number, outcome, by])).toEqual([
       ['1', 'cancelled', 'ops'],
@@ -201,18 +193,13 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
 
   test('is resolved by a delivery alone, and never below the first number', () => {
     const from4: StreamConfig = { ...config, first: '4' }
-    const state = tell(initialStream(from4), block(0), block(1, 4, 5, 6, 8), completed(4), {
-      kind: 'skip',
-      number: '5',
-      by: 'ops',
-      reason: 'x',
-    })
+    const state = tell(initialStream(from4), block(0), block(1, 4, 5, 6, 8), completed(4), skip(5))
     const resolved = ['3', '4', '5', '6', '7', '8', '9'].filter((number) => isResolved(state, number))
     expect(resolved).toEqual(['4'])
   })
 
   test('a number that nobody knows cannot be skipped', () => {
-    expect(answered(five, { kind: 'skip', number: '9', by: 'ops', reason: 'x' })).toMatchObject({ kind: 'refused' })
+    expect(answered(five, skip(9))).toMatchObject({ kind: 'refused' })
   })
 })
 
@@ -227,12 +214,7 @@ describe('the size', () => {
       const all = Array.from({ length: 100 }, (_, index) => height * 100 + index + 1).filter((number) => number % 10 !== 0)
       const stuck = (number: number) => number % 7 === 0 && number < 2_000
       const delivered = all.filter((number) => !stuck(number)).map((number) => [String(number), String(number)] as const)
-      state = tell(state, { ...block(height, ...all), delivered } as StreamRequest, {
-        kind: 'skip',
-        number: String(height * 100 + 7),
-        by: 'ops',
-        reason: 'x',
-      })
+      state = tell(state, { ...block(height, ...all), delivered } as StreamRequest, skip(height * 100 + 7))
       largest = Math.max(largest, size(state))
     }
     expect(viewStream(state)).toMatchObject({ nextHeight: 1_000, next: '100000' })
@@ -267,11 +249,7 @@ describe('the size', () => {
       ])
       state = at([{ kind: 'skip', number, by: long, reason: long }])
     }
-    state = at([
-      { kind: 'pause', by: long, reason: long },
-      { kind: 'audited', upTo: '0', height: far, present: [] },
-      { kind: 'trust', number: String(top), height: far, by: long },
-    ])
+    state = at([{ kind: 'pause', by: long, reason: long }, audited(0, far), { kind: 'trust', number: String(top), height: far, by: long }])
     for (let index = 0; index < ordersKept; index++) {
       state = at([{ kind: 'backfill', from: far - 100 - index, to: far - 1, order: { by: long, reason: long } }])
     }
