@@ -1,6 +1,8 @@
 import { laneId } from '../../domain/lane/lane.ts'
 import { operatorTransactionStatusQuery } from '../../temporal/contracts/operator-transaction.ts'
 import { ledgerQueue } from '../../temporal/contracts/names.ts'
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
+import { drain } from '../faults/drain.ts'
 import type { LaneTransaction } from '../checker/spending.ts'
 import { until } from '../devnet/until.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
@@ -22,6 +24,7 @@ const firstAmount = 10n ** 6n
  */
 export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
+  await halt(scene)
   let price: bigint | undefined = steep
   const dear = keepDear(scene, () => price)
   const payAll = async (wei: bigint, times: number) => {
@@ -43,6 +46,14 @@ export async function overspend(scene: AttackScene): Promise<string> {
     price = undefined
     await dear
   }
+}
+
+/** Attackers' transfers may be tried for ever. Each would hold a nonce, below the payments, that the price strands. */
+async function halt(scene: AttackScene): Promise<void> {
+  const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
+  await changeSettings(scene.client, { bridges: [], nodes: {}, lanes: [] }, order)
+  const remains = await drain(scene, decidedWithinMs, { streams: false })
+  if (remains.lanes.length > 0) throw new Error(`lanes are not idle: ${remains.lanes.join(', ')}`)
 }
 
 /** Orders a payment from a lane, as somebody with access to Temporal can. */
