@@ -177,8 +177,9 @@ export const rooms: readonly Room[] = [
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'lru-cache', 'zod', 'node:*'] },
-  // It runs in a browser and is part of no process. bin/page.js builds it.
+  // The page takes its types from here.
   { path: 'api/answers.ts', imports: ['domain'], packages: ['zod'] },
+  // It runs in a browser and is part of no process. bin/page.js builds it.
   { path: 'api/page', imports: ['domain', 'api/answers.ts', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
   {
     path: 'cli',

@@ -22,8 +22,8 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const ether = 10n ** 18n
 
 /**
- * Operator transactions with the keys of lanes, by the command line, under the default signing policy. On bsc, which
- * has two lanes.
+ * Operator transactions with the keys of lanes, by the command line. On bsc the signing policy has a treasury, allows
+ * top-ups and limits nothing; on ethereum it is the default. Both chains have two lanes.
  */
 describe('Operator transactions', () => {
   let stage: Stage
@@ -36,12 +36,14 @@ describe('Operator transactions', () => {
   const word = (address: string) => address.slice(2).padStart(64, '0')
   const tokens = async (token: string, owner: string) =>
     BigInt(await rpc<string>('eth_call', [{ to: token, data: `0x70a08231${word(owner)}` }, 'latest']))
-  const lane = async (...args: string[]) => {
-    const { code, out, err } = await runCli(['lane', ...args, '--chain', 'bsc', '--wait', '--json', '--config', portage.configPath], {
+  const laneOn = async (chain: 'ethereum' | 'bsc', ...args: string[]) => {
+    const { code, out, err } = await runCli(['lane', ...args, '--chain', chain, '--wait', '--json', '--config', portage.configPath], {
       env: { ...process.env, ...stage.devnet.env },
     })
     return { code, err, status: (out.trim() ? JSON.parse(out) : {}) as { state?: string; detail?: string; nonce?: number } }
   }
+
+  const lane = (...args: string[]) => laneOn('bsc', ...args)
 
   beforeAll(async () => {
     stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
@@ -206,6 +208,18 @@ describe('Operator transactions', () => {
     })
     await stage.outcomes(await stage.send('ethereum', [coin, coin, coin]))
     await expectDelivered(stage)
+  })
+
+  test('the default signing policy refuses a top-up, and names the setting that allows it', async () => {
+    const { anvil } = stage.devnet.chains.ethereum
+    const [first, second] = stage.devnet.lanes.filter(({ chain }) => chain === 'ethereum').map(({ address }) => address) as [string, string]
+    const balances = () => Promise.all([first, second].map((address) => anvil.rpc<string>('eth_getBalance', [address, 'latest'])))
+    const before = await balances()
+    expect(await laneOn('ethereum', 'top-up', second, '--from', first, '--amount', '1', '--reason', 'a test')).toMatchObject({
+      code: 1,
+      status: { state: 'refused', detail: expect.stringContaining('chains.ethereum.signing.topUps decides') },
+    })
+    expect(await balances()).toEqual(before)
   })
 
   test('are archived with the transfers before Temporal forgets them, each once, and with who ordered them', async () => {
