@@ -210,16 +210,19 @@ describe('Operator transactions', () => {
     await expectDelivered(stage)
   })
 
-  test('the default signing policy refuses a top-up, and names the setting that allows it', async () => {
+  test('under the default signing policy no coins go from lane to lane: neither the command nor the key allows it', async () => {
     const { anvil } = stage.devnet.chains.ethereum
     const [first, second] = stage.devnet.lanes.filter(({ chain }) => chain === 'ethereum').map(({ address }) => address) as [string, string]
-    const balances = () => Promise.all([first, second].map((address) => anvil.rpc<string>('eth_getBalance', [address, 'latest'])))
-    const before = await balances()
+    const had = await anvil.rpc<string>('eth_getBalance', [second, 'latest'])
     expect(await laneOn('ethereum', 'top-up', second, '--from', first, '--amount', '1', '--reason', 'a test')).toMatchObject({
+      code: 1,
+      status: { error: { message: expect.stringContaining('chains.ethereum.signing.topUps is false') } },
+    })
+    expect(await laneOn('ethereum', 'send', first, '--to', second, '--value', '1', '--reason', 'a test')).toMatchObject({
       code: 1,
       status: { state: 'refused', detail: expect.stringContaining('chains.ethereum.signing.topUps decides') },
     })
-    expect(await balances()).toEqual(before)
+    expect(await anvil.rpc<string>('eth_getBalance', [second, 'latest'])).toBe(had)
   })
 
   test('are archived with the transfers before Temporal forgets them, each once, and with who ordered them', async () => {
