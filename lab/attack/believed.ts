@@ -2,8 +2,8 @@ import type { AttackScene } from './scene.ts'
 import { firstInvented } from './spy-attacks.ts'
 
 /**
- * Adds the transfers with sequence numbers that only messages at the spy have to those that were found before. A wipe of
- * Temporal deletes them, so it looks first.
+ * Adds transfers with sequence numbers that only messages at the spy have. Called before each wipe of Temporal, which
+ * deletes them.
  */
 export async function findBelieved({ client, believed, say }: Pick<AttackScene, 'client' | 'believed' | 'say'>): Promise<Set<string>> {
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {

@@ -34,7 +34,7 @@ export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack):
 /** The set after the devnet's only one. */
 export const falseSetIndex = 1
 
-/** Messages to a chain, where they are verified, of the next guardian set: nodes there say that it is the attacker's. */
+/** Messages of the next guardian set to a chain, where nodes say that this set is the attacker's. */
 export function spyFalseSet(scene: AttackScene, { chain: target, dice }: Pick<PlannedAttack, 'chain' | 'dice'>): void {
   const chain = target === 'ethereum' ? 'bsc' : 'ethereum'
   publish(scene, { chain, dice }, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)

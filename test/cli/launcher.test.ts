@@ -82,7 +82,7 @@ test('a stack of the compiled code names the source', async () => {
 
 const version = `main(['--version'], process).then(() => keepCode())`
 
-/** What the first process prints, and the path of the copy that it keeps of V8's code. */
+/** Output of the first process, and the path of the copy that it keeps of V8's code. */
 async function firstCopy(): Promise<{ printed: string; copy: string }> {
   const at = (await compiledFolder()) ?? ''
   const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))

@@ -210,7 +210,7 @@ describe('Operator transactions', () => {
     await expectDelivered(stage)
   })
 
-  test('under the default signing policy no coins go from lane to lane: neither the command nor the key allows it', async () => {
+  test('by default neither the command nor the key sends coins from lane to lane', async () => {
     const { anvil } = stage.devnet.chains.ethereum
     const [first, second] = stage.devnet.lanes.filter(({ chain }) => chain === 'ethereum').map(({ address }) => address) as [string, string]
     const had = await anvil.rpc<string>('eth_getBalance', [second, 'latest'])

@@ -220,7 +220,7 @@ export interface LaneTests extends LaneSetting {
   ledger(): Promise<LaneState>
 }
 
-/** A setting of its own for the tests of a `describe`. The fields of `LaneSetting` are there once `beforeAll` has run. */
+/** A setting for the tests of one `describe`. The fields of `LaneSetting` are there once `beforeAll` has run. */
 export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneTests {
   let keys = 20
   const use = {
