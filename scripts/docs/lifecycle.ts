@@ -2,15 +2,20 @@ import { mip61Bridge, mip61Of, isOutcome, transferStates, transitions, type Tran
 
 /** The meaning of each state. A state without one does not compile. */
 const meanings: Record<TransferState, string> = {
-  admitting: 'Portage checks the message, asks the target chain whether the transfer is delivered already, chooses a lane and simulates the call.',
-  waiting: 'The transfer cannot continue now (the bridge is paused, a wrapper is missing, no lane takes work …). It holds no nonce (except with the code `NONCE_NOT_FINAL`), and tries again by itself.',
+  admitting:
+    'Portage checks the message, asks the target chain whether the transfer is delivered already, chooses a lane and simulates the call.',
+  waiting:
+    'The transfer cannot continue now (the bridge is paused, a wrapper is missing, no lane takes work …). It holds no nonce (except with the code `NONCE_NOT_FINAL`), and tries again by itself.',
   broadcasting: 'The transfer gets a nonce from the lane. The lane signs the transaction, sends it and follows it.',
-  pending: 'The transaction was sent and is in no block yet. The lane continues to drive it. The transfer holds a nonce, but no worker slot.',
+  pending:
+    'The transaction was sent and is in no block yet. The lane continues to drive it. The transfer holds a nonce, but no worker slot.',
   included: 'The effect is in a block that is not final yet, by a transaction of Portage or of someone else.',
-  parked: 'Portage does not try the transfer again by itself. It still watches the transfer, which waits for an operator (`portage transfer retry`, `cancel`).',
+  parked:
+    'Portage does not try the transfer again by itself. It still watches the transfer, which waits for an operator (`portage transfer retry`, `cancel`).',
   delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered.',
   rejected: 'The message is not valid and never will be.',
-  declined: 'The message is valid, but policy refuses it (fee, asset, chain). After the policy has changed, `portage transfer retry` lets Portage decide again.',
+  declined:
+    'The message is valid, but policy refuses it (fee, asset, chain). After the policy has changed, `portage transfer retry` lets Portage decide again.',
   cancelled:
     'Ended by an order. Every nonce that the transfer ever held is final, and the effect is not there. The history has the name that the order gave (or `unnamed`) and the reason.',
 }
