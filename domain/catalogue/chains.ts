@@ -8,7 +8,7 @@ export const chainRows = {
   CHAIN_UNREACHABLE: {
     title: 'No node of the chain answers.',
     remedy:
-      'Start the node, or repair the network between it and Portage. Until then an added node serves the chain; added nodes never count in a majority.',
+      'Start the node, or repair the network between it and Portage. Until then, another node that you add serves the chain, but it does not count in any majority.',
     ...cause(
       'chain',
       'Portage keeps asking the nodes. Transfers to other chains continue.',
@@ -21,35 +21,35 @@ export const chainRows = {
     remedy: 'Bring nodes back. Remove nodes that are gone for good from the config, and restart the processes.',
     ...cause(
       'chain',
-      'Portage reads and sends through the other nodes. Verdicts that need a majority wait.',
+      'Portage reads and sends through the nodes that answer. Verdicts that need a majority wait.',
       [nodes],
-      'Finality, streams and audits need most nodes, and wait.',
+      'Finality, streams and audits need more than half of the nodes, and wait.',
     ),
   },
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
       'Compare with a block explorer. If the chain makes blocks there, add a node that is in sync. Halt a chain whose blocks you do not trust.',
-    ...cause('chain', 'Portage raises no fees for the chain until a block comes, and loses nothing.', [
+    ...cause('chain', 'Portage raises no fees on the chain until a block comes. Nothing is lost.', [
       nodes,
       `portage halt --chain <chain> ${reason}`,
     ]),
   },
   FINALITY_STALLED: {
-    ...row('The chain makes blocks, and none becomes final.', 'Compare with a block explorer, and wait.'),
+    ...row('The chain makes blocks, but none becomes final.', 'Compare with a block explorer, and wait.'),
     ...cause(
       'chain',
-      'Deliveries are sent and stay `included`. Streams of that source wait.',
+      'Deliveries to the chain are sent, and stay `included`. Streams whose source is this chain wait.',
       [nodes],
       'Nothing is read from the chain as final, and no delivery to it ends.',
     ),
   },
   CHAIN_WITHOUT_WORKER: {
-    ...row('No process serves the transfers to this chain.', 'Start a process with the role chain for it.'),
+    ...row('No process serves the transfers to this chain.', 'Start a process with the role chain for this chain.'),
     ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>']),
   },
   NODE_WRONG_NETWORK: {
-    ...row('A node serves another network than the config says.', 'Correct its URL in the config.'),
+    ...row('A node serves another network than the config says.', 'Correct the URL of the node in the config.'),
     ...cause('node', 'Portage does not use the node.', [disable]),
   },
   NODE_DOWN: {
@@ -72,15 +72,15 @@ export const chainRows = {
   }),
   TRANSACTION_REFUSED: outage('The node refused the transaction.', 'Read the message of the node.'),
   HEADERS_UNCHECKED: row(
-    'Most nodes show block headers whose hashes do not fit: headers are no longer checked.',
-    'Nothing if the chain hashes its headers in its own way. Otherwise find out who is between this process and the nodes.',
+    'The headers of most nodes do not have the hashes that the nodes give: headers are no longer checked.',
+    'Nothing if the chain hashes its headers in its own way. Otherwise find out who can alter answers between the nodes and this process.',
   ),
   SIGNATURES_SLOW: row(
     'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
     'Build secp256k1 for this platform: run `npm explore secp256k1 -- npm run install`.',
   ),
   EFFECT_UNDONE: outage(
-    'The chain no longer shows what it showed as final.',
-    'Nothing: the transfer is delivered again. Ask the operators of the chain, and consider a larger distance to finality.',
+    'The chain no longer shows an effect that it had shown as final.',
+    'Nothing: the transfer is delivered again. Ask the operators of the chain what happened, and consider a larger distance to finality in the config.',
   ),
 } satisfies Record<string, Row>

@@ -8,7 +8,7 @@ export const laneRows = {
     ...row('No process with the key of this lane is running.', 'Start a process with the key.'),
     ...cause(
       'lane',
-      `${does.otherLanes} Transfers with a nonce may leave after \`transfers.abandonAfterMinutes\`.`,
+      `${does.otherLanes} Transfers with a nonce may move to another lane after \`transfers.abandonAfterMinutes\`.`,
       ['portage run --role lane --lane <address>'],
       'The lane signs nothing.',
     ),
@@ -40,7 +40,7 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [showLane, `portage lane resume <lane> ${reason}`]),
   },
   LANE_DRAINING: {
-    ...retry('The lane is draining: it takes no new work.', 'Run `portage lane activate` once it should work again.'),
+    ...retry('The lane is draining: it takes no new work.', 'Run `portage lane activate` once the lane should work again.'),
     ...cause('lane', does.otherLanes, [showLane, activate]),
   },
   LANE_WINDOW_ZERO: {
@@ -50,32 +50,36 @@ export const laneRows = {
   FEE_LIMIT_REACHED: {
     title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
     remedy: 'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls.',
-    ...cause('lane', 'Portage sends the best attempt again and again. Higher nonces wait for this one.', [showLane, fees, raiseFee]),
+    ...cause('lane', 'Portage sends the attempt with the highest fee again and again. Higher nonces wait for this one.', [
+      showLane,
+      fees,
+      raiseFee,
+    ]),
   },
   NONCE_STUCK: {
     title: 'The lowest nonce of the lane has not been mined for many blocks.',
-    remedy: 'Replace the transaction with a higher fee, or raise the limits if they keep the fee too low.',
+    remedy: 'Replace the transaction with a higher fee. If the fee limits keep the fee too low, raise them.',
     ...cause(
       'lane',
-      'Portage raises the fee of that nonce, up to its limits, and sends it to every node.',
+      'Portage raises the fee of the transaction with that nonce, up to the fee limits, and sends it to every node.',
       [showLane, `portage lane replace <lane> <nonce> --max-fee <wei> ${reason}`],
       'All higher nonces of the lane wait for it.',
     ),
   },
   LANE_UNREACHABLE: {
     ...outage('The lane workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
-    ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other ledgers do answer.'),
+    ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other workflows of the queue `ledger` do answer.'),
   },
   LANE_UNSYNCED: {
     ...retry(
       'The ledger of the lane has not yet read its account from the chain.',
-      'Wait for the next block; check the nodes of the chain if it lasts.',
+      'Wait for the next block. If the lane still has this code after several blocks, check the nodes of the chain.',
     ),
     ...cause(
       'lane',
-      'The lane reads the account at the next block, and waits for nonces of an earlier ledger that are still in a pool.',
+      'The lane reads the account at the next block. If nonces of an earlier ledger are still in a pool, it waits until they are mined.',
       [showLane, nodes],
-      'The lane gives no nonces until then.',
+      'Until the ledger has read the account, the lane gives no nonces.',
     ),
   },
   LANE_NONE: {
@@ -85,29 +89,31 @@ export const laneRows = {
   LANE_FULL: {
     ...retry(
       'The lane already has as many transactions in flight as its window allows.',
-      'Wait for a block. If it lasts, add a key to the chain, or raise the window.',
+      'Wait for a block. If the lane stays full, add a key to the chain, or raise the window.',
     ),
-    ...cause('transfers', 'Waiting calls are ranked by class and age. The next one gets a nonce as soon as an earlier nonce is mined.', [
-      listLanes,
-    ]),
+    ...cause(
+      'transfers',
+      'Waiting calls are ranked by class and age. The first of them gets a nonce as soon as an earlier nonce is mined.',
+      [listLanes],
+    ),
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(
-    'Nearly as many nonces as the lane can keep wait for finality. At the limit it gives no more.',
-    "Check the chain's finality (run `portage node list`). If it is only slow, add a lane.",
+    'The lane has nearly as many nonces that are not final as it can keep. At the limit it gives no more until some are final.',
+    "Check the chain's finality (run `portage node list`). If finality is only slow, add a lane.",
   ),
   NONCE_NOT_FINAL: retry(
-    'A nonce that the transfer held may still be mined with its call.',
-    'Nothing: this ends once that nonce is final. If it is not mined, start the process with the key of that lane, which fills it with a no-op.',
+    'A call that must not be sent twice may still be mined with a nonce that it held before.',
+    'Nothing: the wait ends once that nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
   ),
   KEY_USED_ELSEWHERE: row(
-    'The key of this lane is used outside Portage. The lane continues above those nonces.',
+    'The key of this lane is used outside Portage. The lane skips the nonces that were used there, and grants higher ones.',
     'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
   ),
   SIGNING_REFUSED: {
     ...fatal(
-      'The signing policy of the lane does not allow this.',
-      'Nothing was signed. If the traffic is real, raise the limit that the message names in the config of the processes with the key; no command does. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
+      'The signing policy of the lane does not allow this transaction.',
+      'Nothing was signed. If the traffic is real, raise the limit that the message names. It is in the config of the processes with the key, and no command changes it. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
       { isOutage: true },
     ),
     ...cause('transfers', 'Portage signs nothing beyond the limits. The transfers wait.', [show, showLane]),
@@ -115,7 +121,7 @@ export const laneRows = {
   CALL_UNJUSTIFIED: {
     ...fatal(
       'No message of a bridge proves this call: the key of the lane does not sign it.',
-      'Nothing was signed. Portage did not start this workflow, or its message was altered: find out who can reach Temporal.',
+      'Nothing was signed. Portage did not start this workflow, or the message of the workflow was altered: find out who can reach Temporal.',
       { isOutage: true },
     ),
     ...cause('transfers', 'Nothing is signed.', [show, showLane]),
@@ -134,10 +140,10 @@ export const laneRows = {
   ),
   SPENDING_UNRECORDED: outage(
     "The key's spending could not be recorded, so nothing is signed.",
-    'If the message names a file with a bad line, remove that line. Otherwise check the folder, its rights and the space on its disk.',
+    'If the message names a file with a bad line, remove that line. Otherwise check the folder, its rights and the free space on its disk.',
   ),
   TRANSACTION_LOST: fatal(
-    "The fate of this operator's transaction is unknown: it is not sent again.",
-    'Look at the transactions of the account of the lane, by the nonce and the hashes. Order it again only if none of these transactions made it.',
+    'It is not known whether this operator transaction was mined: Portage does not send it again.',
+    'Look up the nonce and the hashes of the message among the transactions of the account of the lane. Order the transaction again only if none of them made the same call.',
   ),
 } satisfies Record<string, Row>

@@ -29,10 +29,11 @@ export const messageRows = {
       'The target core contract does not know this guardian set yet.',
       'Wait until the guardian set upgrade is submitted to the core contract of the target chain.',
     ),
-    ...cause('transfers', 'Portage keeps asking for a day. Later the streams fetch the messages from the guardians.', [
-      commands.doctor,
-      'portage stream list',
-    ]),
+    ...cause(
+      'transfers',
+      'Portage tries for a day to submit the messages. After that, the streams fetch the messages from the guardians.',
+      [commands.doctor, 'portage stream list'],
+    ),
   },
   GUARDIAN_SET_IMPOSSIBLE: fatal(
     'The guardian set is more than one above the newest that the target knows.',
@@ -49,13 +50,13 @@ export const messageRows = {
     'Send the transfer as the source contract recorded it. Portage makes these messages itself from the table and events of the contract.',
   ),
   NATIVE_ID_MISMATCH: fatal(
-    'The id is not the hash of what the native bridge transfer says.',
+    'The id of a native bridge transfer is not the hash of its content.',
     'Nothing was sent. Compare the message with the source contract: `noncesToOutboundTransfers` of this nonce.',
     { haltRoute: true },
   ),
   NATIVE_TABLE_MISMATCH: fatal(
     'The source contract recorded another transfer under this nonce.',
-    'Nothing was sent. One transfer: find out who made its message. If a stream found it, the route is halted: find out whether the source chain was reorganised below finality.',
+    'Nothing was sent. If only one transfer has this code, find out who made its message. If a stream found the difference, the route is halted: find out whether the source chain was reorganised below finality.',
     { haltRoute: true, isOutage: true },
   ),
   NATIVE_NONCE_MISMATCH: fatal(
@@ -66,7 +67,7 @@ export const messageRows = {
   NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
   SPY_UNAVAILABLE: {
     ...outage(
-      'The guardian spy cannot be reached, or is not read.',
+      'The guardian spy cannot be reached, or Portage does not read from it.',
       'Check that the spy runs, that bridges.wormhole-token-bridge.spy.address names it, and that the role intake may reach it.',
     ),
     ...cause(
@@ -87,8 +88,8 @@ export const messageRows = {
     ),
   },
   SPY_BACKLOG: row(
-    'Too many messages wait: the spy is not read.',
-    'Repair what keeps messages from being submitted: run `portage stuck`. The spy is read again once there is room; messages missed until then are fetched from the guardians.',
+    'Too many messages wait to be submitted, so Portage does not read from the spy.',
+    'Repair what keeps messages from being submitted: run `portage stuck`. Portage reads from the spy again once fewer messages wait, and fetches messages that it missed from the guardians.',
   ),
   MESSAGES_LEFT: row(
     'The process stopped before these messages could be submitted.',

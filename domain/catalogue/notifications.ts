@@ -8,8 +8,8 @@ const waits = 'Events wait in Temporal for as long as it keeps closed workflows.
 /** Receivers of notifications. */
 export const notificationRows = {
   RECEIVER_GONE: {
-    title: 'A receiver of notifications has answered 410: it wants no more, and is disabled.',
-    remedy: 'If its url is still right, run `portage notifications enable`. Otherwise remove the receiver from the config.',
+    title: 'A receiver of notifications has answered 410, which means that it wants no more. It is disabled.',
+    remedy: 'If the url of the receiver is still right, run `portage notifications enable`. Otherwise remove the receiver from the config.',
     ...cause('notifications', waits, [list, enable]),
   },
   RECEIVER_UNSERVED: {
@@ -20,7 +20,7 @@ export const notificationRows = {
   RECEIVER_FAILING: {
     title: 'A receiver of notifications does not answer, or refuses notifications.',
     remedy:
-      '`portage notifications list` has the last error. 401 and 403: does it have the secret that signs? 404 and 3xx: is its url right? If `portage notifications test` succeeds, the rest is sent at once.',
+      '`portage notifications list` shows the last error. After 401 or 403, check that the receiver has the secret that signs. After 404 or 3xx, check its url. If `portage notifications test` succeeds, the waiting notifications are sent at once.',
     ...cause('notifications', 'Portage retries less and less often. Other receivers are notified as usual.', [
       list,
       'portage notifications test <receiver>',
@@ -28,16 +28,16 @@ export const notificationRows = {
   },
   RECEIVER_DISABLED: {
     title: 'A receiver of notifications is disabled by an operator.',
-    remedy: 'Enable it. With `--from-now` the events of the time in between are left out.',
+    remedy: 'Enable the receiver. With `--from-now` it is not notified of the events since it was disabled.',
     ...cause('notifications', waits, [enable]),
   },
   NOTIFIER_UNREACHABLE: outage('The notifier of this receiver did not answer.', 'Check that a worker serves the queue `ledger`.'),
   RECEIVER_REFUSES: row(
     'A receiver refuses a notification, which is sent again.',
-    "Look for the id in the receiver's own log. 401 and 403: does it have the secret? 404 and 3xx: is its url right?",
+    "Look for the id in the receiver's own log. After 401 or 403, check that it has the secret. After 404 or 3xx, check its url.",
   ),
   NOTIFICATION_GIVEN_UP: row(
-    'A receiver refused a notification at every try. It is given up.',
+    'A receiver refused a notification at every try. Portage no longer sends this notification.',
     'Repair the receiver, then run `portage notifications replay`.',
   ),
   RECEIVER_SECRET_UNUSABLE: row(

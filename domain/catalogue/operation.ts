@@ -12,8 +12,8 @@ export const operationRows = {
     ),
   },
   UNREAD: {
-    title: 'A part of the answer could not be read, so causes may be missing.',
-    remedy: 'Ask again. If it lasts, `portage doctor` names the part that does not answer.',
+    title: 'A part of what this answer needs could not be read, so causes may be missing.',
+    remedy: 'Ask again. If the part still cannot be read, `portage doctor` names what does not answer.',
     ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
   },
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
@@ -28,7 +28,7 @@ export const operationRows = {
     'Check archive in the config: the folder and its rights, or the bucket, its region and the credentials. The next pass continues where this one stopped.',
   ),
   ARCHIVE_INVALID: fatal(
-    'A file of the archive is not what Portage writes.',
+    'A file of the archive does not have the form that Portage writes.',
     'Restore the file from a copy, or move it away: the next pass writes what Temporal still has.',
   ),
   TRACES_LOST: row(
@@ -40,7 +40,7 @@ export const operationRows = {
     'Stop the program that listens there, or choose another `api.host` or `api.port` in the config.',
   ),
   ADMIN_LISTEN: fatal(
-    'The admin port, with health and metrics of this process, cannot be listened on.',
+    'This process cannot listen on its admin port, which serves health and metrics.',
     'Stop the program that listens there (another process of Portage with the same config?), or choose another `admin.host` or `admin.port` in the config, or `--admin-port`; 0 takes any free port.',
   ),
   CODEC_LISTEN: fatal(
@@ -85,7 +85,7 @@ export const operationRows = {
   ),
   ACCESS_TOKEN_INVALID: fatal(
     'The access token is not one of this deployment.',
-    'Use a token that was made for it and whose key was not removed; `portage token create` makes one.',
+    'Use a token that was made for this deployment, and whose key was not removed; `portage token create` makes one.',
   ),
   ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new token: `portage token create` makes one.'),
   ACCESS_TOKEN_REVOKED: fatal(
@@ -98,7 +98,7 @@ export const operationRows = {
   ),
   ACCESS_SCOPE: fatal(
     'The access token is not for this chain or lane.',
-    'Use a token whose scope has it: `portage token list` shows the scopes.',
+    'Use a token whose scope includes this chain or lane: `portage token list` shows the scopes.',
   ),
   ACCESS_HOST: fatal(
     'The request names a host that this API does not serve.',
@@ -106,11 +106,11 @@ export const operationRows = {
   ),
   ACCESS_KEYS: fatal(
     'The keys of the access tokens cannot be used.',
-    'Run this where the key file is (dataFolder of the config), or list the public keys in access.publicKeys.',
+    'Run this on the machine that has the key file (in dataFolder of the config), or list the public keys in access.publicKeys.',
   ),
   TOKEN_UNLISTED: row(
     'The first access token is not on the list of tokens.',
-    'The next start lists it. Until then revoke it with the token itself (run `portage token revoke --stolen`) or by removing its key. `portage token list` shows the list.',
+    'The next start of `portage run` adds it to the list. Until then, revoke it with the token itself (run `portage token revoke --stolen`) or by removing its key. `portage token list` shows the list.',
   ),
 } satisfies Record<string, Row>
 
@@ -120,7 +120,7 @@ const { reason } = commands
 export const settingsRows = {
   HALTED: {
     ...retry(
-      'An operator or Portage itself has halted this.',
+      'A halt is in force, ordered by an operator or by Portage itself.',
       'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why first.',
     ),
     ...cause(
@@ -133,7 +133,7 @@ export const settingsRows = {
   DENIED: {
     title: 'Transfers were declined because their recipient or token is on the deny-list.',
     remedy: 'Nothing if the rule is right. Otherwise remove the rule, then run `portage transfer retry`.',
-    ...cause('note', 'The transfers have ended as declined. A retry decides again.', [
+    ...cause('note', 'The transfers have ended as declined. `portage transfer retry` decides again.', [
       'portage settings',
       `portage allow <kind> <party> ${reason}`,
     ]),

@@ -10,7 +10,7 @@ export const streamRows = {
   },
   STREAM_FORKED: {
     title: 'The source chain shows other final blocks than those that Portage has read.',
-    remedy: 'Ask what happened to the chain, and audit its deliveries. Raise its finality if it was reorganised.',
+    remedy: 'Ask what happened to the chain, and audit its deliveries. If the chain was reorganised, raise its `finality` in the config.',
     ...cause('intake', 'The stream goes back to the last block that most nodes still have, and reads again.', [
       showStream,
       'portage audit run --chain <chain> --hours 48',
@@ -18,11 +18,11 @@ export const streamRows = {
   },
   STREAM_COUNT: {
     title: "The source's own count, or the target, contradicts the source's logs.",
-    remedy: 'Compare the nodes with a block explorer: one hides logs, or the chain was reorganised. See docs/operate/streams.md.',
+    remedy: 'Compare the nodes with a block explorer: a node hides logs, or the chain was reorganised. See docs/operate/streams.md.',
     ...cause('intake', 'The stream reads the blocks again, and starts no transfer that the source does not have.', [showStream, audit]),
   },
   STREAM_PAUSED: {
-    ...row('The stream is paused: its cursor does not move.', 'Resume it once the reason for the pause is gone.'),
+    ...row('The stream is paused: its cursor does not move.', 'Resume the stream once the reason for the pause is gone.'),
     ...cause('intake', 'Open transfers continue.', [`portage stream resume <stream> ${reason}`]),
   },
   STREAM_FULL: {
@@ -41,59 +41,63 @@ export const streamRows = {
   STREAM_WITHOUT_SOURCE: {
     title: 'The config has no source for this stream: its chain, its route or its emitter was removed.',
     remedy:
-      'If the source is needed, put it back into the config of the processes with the role intake. If not, the second command removes the stream from the list. It does not affect any transfer.',
+      'If the source is needed, put it back into the config of the processes with the role intake. If not, terminate the stream workflow: that removes the stream from the list, and does not affect any transfer.',
     ...cause(
       'intake',
-      'Its transfers continue.',
+      'The transfers of the stream continue.',
       [showStream, `temporal workflow terminate --workflow-id stream:<stream> ${reason}`],
       'Portage no longer looks for transfers that the stream has missed.',
     ),
   },
   GAP_UNSTARTED: {
-    title: 'Messages were received, and their transfers cannot be started.',
+    title: 'Messages were received, but their transfers cannot be started.',
     remedy: 'Repair the cause that the text names. Do not skip these numbers: each is a valid transfer.',
-    ...cause('intake', 'Portage tries to start each of them every few seconds.', [showStream, doctor]),
+    ...cause('intake', 'Portage tries to start each of these transfers every few seconds.', [showStream, doctor]),
   },
   GAP_NOT_QUERIED: {
-    title: 'Numbers are known to exist, and no server could be asked for their messages yet.',
+    title: 'Numbers are known to exist, but no server could be asked for their messages yet.',
     remedy:
       'Check that a process with the role intake runs and that it reaches the APIs of the guardians. Do not skip these numbers: their messages are not known yet.',
-    ...cause('intake', 'Portage keeps asking the guardians for them.', [showStream, audit]),
+    ...cause('intake', 'Portage keeps trying to get these messages from the APIs of the guardians.', [showStream, audit]),
   },
   GAP_HIDDEN: {
     title: "The source's table has transfers that no log showed.",
-    remedy: 'Nothing if it passes. Otherwise a node hides logs: compare the nodes, and disable it.',
-    ...cause('intake', 'Portage starts them from the table.', [showStream, audit, 'portage node list']),
+    remedy: 'Nothing if it passes. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
+    ...cause('intake', 'Portage starts these transfers from the table.', [showStream, audit, 'portage node list']),
   },
   GAP_UNDONE: {
-    title: 'Transfers have to be started again: the transaction that had completed them is gone.',
-    remedy: 'Nothing. Ask what happened to the chain.',
-    ...cause('intake', 'Portage starts them again.', [showStream]),
+    title:
+      'Transfers have to be started again: the transaction that had completed them is gone, or an operator has ordered `portage stream unskip`.',
+    remedy: 'Nothing. If no operator ordered it, ask what happened to the target chain.',
+    ...cause('intake', 'Portage starts these transfers again.', [showStream]),
   },
   GAP_UNOBSERVED: {
-    title: 'Messages are final at the source, and no server that was asked has their signatures.',
+    title: 'Messages are final at the source, but no server that was asked has their signatures.',
     remedy: 'Ask Wormhole. Skip a number only if its message can never come.',
-    ...cause('intake', 'Portage asks the guardians for them, less and less often.', [
+    ...cause('intake', 'Portage asks the guardians for these messages, less and less often.', [
       showStream,
       audit,
       `portage stream skip <stream> <number> ${reason}`,
     ]),
   },
   GAP_HELD: {
-    ...row("Wormhole's Governor holds messages back.", 'Wait.'),
+    ...row("Wormhole's Governor holds messages back.", 'Wait until the Governor releases the messages.'),
     ...cause('intake', 'Portage asks for them again, at least at every audit.', [showStream]),
   },
   GAP_NOT_FINAL: {
-    ...row('These messages are not final at the source yet, although later ones came.', 'Wait.'),
+    ...row(
+      'These messages are not final at the source yet, although messages with higher numbers were received.',
+      'Wait until the messages are final.',
+    ),
     ...cause('intake', 'Portage asks for them again, at least at every audit.', [showStream]),
   },
   STREAM_AUDIT_UNENDED: retry(
-    'The audit of the stream was ended early: an answer that it needed did not come.',
-    '`portage stuck` names the cause: a stream without a source, a ledger, Temporal or a node that is away. Then audit it again. Results until then are kept.',
+    'The audit of the stream ended early, because an answer that it needed did not come.',
+    '`portage stuck` names the cause: the stream has no source, or Temporal, a ledger or a node does not answer. Once that is repaired, audit the stream again. What the audit had found by then is kept.',
   ),
   CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',
-    'Nothing: the stream begins without it and reads more blocks. Correct or remove the file, or the object.',
+    'The stream begins without the checkpoint, and reads more blocks. Correct or remove the checkpoint: a file, or an object of the store.',
     { isOutage: true },
   ),
   CHECKPOINT_UNAVAILABLE: outage(
@@ -110,7 +114,7 @@ export const streamRows = {
   ),
   COMPLETIONS_UNKNOWN: row(
     'The target completed numbers that the source does not have.',
-    'Run `portage stream audit <stream>`; docs/runbooks/STREAM_COUNT.md.',
+    'Run `portage stream audit <stream>`, then see docs/runbooks/STREAM_COUNT.md.',
   ),
   SOURCE_COUNT_FELL: row(
     'The source counts fewer transfers than its logs have shown. Its blocks are read again.',
@@ -118,26 +122,26 @@ export const streamRows = {
   ),
   SOURCE_FORKED: row(
     'The source was reorganised below finality, or its nodes contradict themselves. Blocks are read again.',
-    'Run `portage audit run --chain <chain> --hours 48`, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
+    'Run `portage audit run --chain <chain> --hours 48`, and ask what happened to the chain. See docs/runbooks/STREAM_FORKED.md.',
   ),
   STREAM_BEGAN_OTHERWISE: row(
-    'A setting of the config applies only when a stream begins, and this stream already runs.',
-    'Correct the setting in the config, or leave it.',
+    'A setting of the config has changed that applies only when a stream begins, and this stream already runs.',
+    'Set the earlier value in the config again, or leave the new one: it has no effect on this stream.',
   ),
   NUMBERS_MISSING: row(
     'Numbers of the stream are missing.',
-    '`portage stream show <stream>` says why each is missing; docs/runbooks/GAP_UNOBSERVED.md.',
+    '`portage stream show <stream>` says why each is missing. See docs/runbooks/GAP_UNOBSERVED.md.',
   ),
   TRANSFERS_LOST: row(
-    'Open numbers had no workflow. They are started again.',
+    'Numbers that a stream lists as open had no transfer workflow. Their transfers are started again.',
     'Nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
   ),
   AUDIT_CORRECTED: row(
-    'The audit of a stream found numbers listed as open that had ended.',
+    'The audit of a stream found numbers that the stream listed as open although their transfers had ended.',
     'Nothing: the stream is correct now. If it repeats, find out who ends transfers: run `portage stream show <stream>`.',
   ),
   RUNS_FOREIGN: row(
-    'Workflow runs claim numbers of an emitter whose guardians never signed them. They are left out.',
-    'Find out who can reach Temporal: Portage did not start these runs. `portage transfer show <first>` shows the first.',
+    'Workflow runs claim to deliver messages of an emitter that guardians never signed. Portage ignores these runs.',
+    'Find out who can reach Temporal: Portage did not start these runs. `portage transfer show <first>` shows the first of them.',
   ),
 } satisfies Record<string, Row>

@@ -10,7 +10,7 @@ export const temporalRows = {
       'everything',
       'Every process asks again every few seconds. Messages from the spy are kept in memory; if a process ends, streams fetch them from the guardians.',
       [doctor],
-      'No transfer starts or continues. Another code of the same cause says which certificate, key, permission or namespace is wrong.',
+      'No transfer starts or continues. If a certificate, key, permission or namespace is wrong, the row has the code for that instead.',
     ),
   },
   LEDGER_WITHOUT_WORKER: {
@@ -78,12 +78,12 @@ export const temporalRows = {
   ),
   VERSION_INACTIVE: row('This version of the workers gets no new work.', 'Run `portage deploy status`, then `portage deploy promote`.'),
   QUEUE_UNPOLLED: fatal(
-    'This process serves a task queue of Temporal, and no longer polls it.',
+    'This process serves a task queue of Temporal, but no longer polls it.',
     'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start it again. Keep its log: this is a bug.',
   ),
   STEPS_LEFT: row(
     'Steps did not end within the shutdown time, and are left to other processes.',
-    'Nothing: the steps run again. If this comes with every stop, raise worker.shutdownForceSeconds.',
+    'Nothing: the steps run again. If this happens at every stop, raise worker.shutdownForceSeconds.',
   ),
   WORKFLOW_RESET: row(
     'A workflow was reset to its first task, with its signals and updates.',
@@ -98,7 +98,7 @@ export const temporalRows = {
     'Check that a worker serves the queue `ledger` and that Temporal answers: run `portage stuck`.',
   ),
   PROCESS_NOT_READY: row(
-    'A role has no process that is ready, or some of its processes wait.',
+    'No process of a role is ready, or some processes of a role wait for something.',
     '`GET /readyz` at the admin port of the process says what it waits for.',
   ),
   // Encrypted payloads. All errors are retriable, because another process may have the key.
@@ -111,8 +111,8 @@ export const temporalRows = {
     'Add the key with this id to temporal.encryption.keys, after the first, and restart the process; the workflow waits until then. If you never used this id, somebody else can write to Temporal.',
   ),
   ENCRYPTION_MISSING: retry(
-    'A payload in Temporal is not encrypted, and temporal.encryption.required refuses those.',
-    'If Portage wrote it before encryption was on, set required to false until that workflow has ended or continued as new. Otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
+    'A payload in Temporal is not encrypted, and temporal.encryption.required refuses such payloads.',
+    'If Portage wrote it before encryption was on, set required to false until the workflow of that payload has ended or continued as new. Otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   ENCRYPTION_BROKEN: retry(
     'A payload in Temporal cannot be decrypted with the key that it names.',

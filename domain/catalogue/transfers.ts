@@ -7,27 +7,27 @@ export const transferRows = {
   // Valid messages that the policy refuses. They are declined, and a retry decides again.
   PAYLOAD_WITH_CALL: fatal(
     'A payload 3 transfer can only be redeemed by its recipient contract.',
-    'Configure the call that delivers it for that recipient contract.',
+    'Configure the call by which that recipient contract redeems the transfer.',
   ),
   TARGET_CHAIN_UNSUPPORTED: fatal('No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
   ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
   FEE_NOT_CONFIGURED: fatal(
     'No fee is configured for this token, and its route is not free.',
-    'Add the token to minimumFees of the bridge, or name the route in its freeRoutes; or redeem it without Portage.',
+    'Add the token to minimumFees of the bridge, or name the route in its freeRoutes; or redeem the transfer without Portage.',
   ),
   AMOUNT_TOO_SMALL: fatal(
     'The amount is below the configured minimum of the route.',
-    'Lower `minimumAmount` of the route and run `portage transfer retry`, or complete it without Portage.',
+    'Lower `minimumAmount` of the route and run `portage transfer retry`, or complete the transfer without Portage.',
   ),
   FEE_TOO_LOW: fatal(
     'The fee is below the configured minimum.',
-    'Lower the minimum fee for this target chain and token, or redeem it without Portage.',
+    'Lower the minimum fee for this target chain and token, or redeem the transfer without Portage.',
   ),
   RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow` for the recipient, then `portage transfer retry`.'),
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
   // Reasons to wait. Nothing is wrong with the transfer, but the chain or the bridge is not ready.
   BRIDGE_PAUSED: {
-    ...retry('The bridge contract is paused.', 'Wait until its owner resumes it.'),
+    ...retry('The bridge contract is paused.', 'Wait until the owner of the bridge resumes it.'),
     ...cause('transfers', does.rechecks, [show]),
   },
   BRIDGE_ROLE_MISSING: {
@@ -35,7 +35,11 @@ export const transferRows = {
       'The account of the lane does not have the role of a relayer.',
       'Ask the admin of the bridge to grant `RELAYER_ROLE` to the address of the lane.',
     ),
-    ...cause('transfers', 'Portage pauses a lane that can do nothing else, and resumes it when it has the role.', [show, listLanes]),
+    ...cause(
+      'transfers',
+      'Portage pauses a lane whose account has the role at no bridge, and resumes the lane once the account has a role.',
+      [show, listLanes],
+    ),
   },
   BRIDGE_POOL_EMPTY: {
     ...retry(
@@ -46,20 +50,20 @@ export const transferRows = {
   },
   BRIDGE_BUDGET: {
     ...retry(
-      'The inbound budget of the day is spent.',
-      'Nothing: it renews at midnight UTC. The owner of the bridge can raise it: fund the insurance fund, or lower the risk denominator.',
+      'The inbound budget of the bridge for this day is spent.',
+      'Nothing: the budget renews at midnight UTC. To raise the budget, the owner of the bridge can fund the insurance fund or lower the risk denominator.',
     ),
-    ...cause('transfers', 'Portage delivers the transfers, sorted by their numbers, when the budget renews at midnight UTC.', [show]),
+    ...cause('transfers', 'When the budget renews at midnight UTC, Portage delivers the transfers, the lowest number first.', [show]),
   },
   BRIDGE_CAP: {
     ...fatal(
-      'The amount is not below the inbound cap of a whole day.',
+      'The amount is as high as the inbound cap of the bridge for a whole day, or higher.',
       'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then run `portage transfer retry`.',
     ),
-    ...cause('transfers', 'The transfers are parked, because their amounts are above the cap of a whole day.', [show, commands.retry]),
+    ...cause('transfers', 'The transfers are parked, because the cap of a later day would not suffice either.', [show, commands.retry]),
   },
   NATIVE_NOT_FINAL: {
-    ...retry("The source contract's finalized table does not have this nonce yet.", 'Wait for finality on the source chain.'),
+    ...retry("The source contract's table does not have this nonce in a final block yet.", 'Wait for finality on the source chain.'),
     ...cause('transfers', does.rechecks, [show]),
   },
   WRAPPER_MISSING: {
@@ -69,36 +73,40 @@ export const transferRows = {
     ...cause('transfers', does.rechecks, [show]),
   },
   FEE_CEILING: {
-    ...retry('The base fee is above the ceiling.', 'Wait until it falls, or raise the ceiling: run `portage fees set`.'),
+    ...retry('The base fee is above the ceiling.', 'Wait until the base fee falls, or raise the ceiling: run `portage fees set`.'),
     ...cause('transfers', does.rechecks, [fees, `portage fees set --scope chain:<chain> --base-fee-ceiling <fee> ${reason}`]),
   },
   FEE_LIMIT: {
-    ...retry('The transaction would cost more than is allowed.', 'Wait until fees fall, or raise the limit: run `portage fees set`.', {
-      waitsForItself: true,
-    }),
+    ...retry(
+      'The transaction would cost more than the fee limits allow.',
+      'Wait until fees fall, or raise the limit: run `portage fees set`.',
+      {
+        waitsForItself: true,
+      },
+    ),
     ...cause('transfers', does.rechecks, [fees, raiseFee]),
   },
   FEE_BELOW_COST: {
     ...retry(
-      'The fee is worth less than the delivery costs now.',
-      'Wait until gas is cheaper; or correct the price of the token (bridges.wormhole-token-bridge.prices), or remove it.',
+      'The fee of the transfer is worth less than its delivery costs now.',
+      'Wait until gas is cheaper; or correct or remove the price of the token in bridges.wormhole-token-bridge.prices.',
       { waitsForItself: true },
     ),
     ...cause('transfers', does.rechecks, [show, fees]),
   },
   QUARANTINED: {
     ...retry(
-      'Deliveries of this token, or to this recipient, were simulated without error and then reverted: no more gas is spent on it for now.',
-      'Look at the reverted transactions. Portage tries again at the time that the reason says, or at once by `portage transfer retry`; `portage deny` keeps the token or the recipient out.',
+      'Deliveries of this token, or to this recipient, reverted although their simulation succeeded. For now Portage spends no more gas on them.',
+      'Look at the reverted transactions. Portage tries again at the time that the reason says, or at once after `portage transfer retry`. To decline all transfers of the token or to the recipient, run `portage deny`.',
       { waitsForItself: true },
     ),
-    ...cause('transfers', 'Portage tries these transfers less often, so that they waste no gas.', [
+    ...cause('transfers', 'Portage tries these transfers less often, so that they waste little gas.', [
       show,
       `portage deny <kind> <party> ${reason}`,
     ]),
   },
   GAS_LIMIT: fatal(
-    'The call needs more gas than is allowed.',
+    'The call needs more gas than the gas limit allows.',
     'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.',
   ),
   DEADLINE_PASSED: fatal(
@@ -110,15 +118,12 @@ export const transferRows = {
   }),
   DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
   TRANSFERS_SLOW: {
-    ...row(
-      'Transfers are in one state for longer than it usually takes.',
-      '`portage transfer show <id>` shows the state and every attempt.',
-    ),
+    ...row('Transfers have been in one state for longer than usual.', '`portage transfer show <id>` shows the state and every attempt.'),
     ...cause('unexplained', 'Portage keeps trying.', [show, doctor]),
   },
   TRANSFERS_PARKED: {
     title: 'Transfers are parked: they are out of automatic retries and wait for an operator.',
-    remedy: 'Look up the code of the transfer in docs/reference/errors.md. Retry once its cause is gone.',
+    remedy: 'Look up the code of the transfer in docs/reference/errors.md. Retry the transfer once the cause is gone.',
     ...cause('unexplained', 'Parked transfers are still watched. If somebody else delivers one, it ends as delivered.', [
       show,
       commands.retry,
@@ -126,15 +131,15 @@ export const transferRows = {
     ]),
   },
   TRANSFERS_WAIT: {
-    ...row('Transfers wait for something that passes.', 'Look up the code of the transfer in docs/reference/errors.md.'),
+    ...row('Transfers wait, and will continue by themselves.', 'Look up the code of the transfer in docs/reference/errors.md.'),
     ...cause('unexplained', does.rechecks, [show]),
   },
   TRANSFER_REOPENED: row(
-    'A transfer was closed without an outcome, and is started again.',
+    'The workflow of a transfer was closed without an outcome, and is started again.',
     'Find out who ends transfers without Portage. To stop a transfer for good, run `portage transfer cancel`.',
   ),
   TRANSFER_RESET: row(
-    'A transfer made no progress, and is started again.',
+    'The workflow of a transfer made no progress, and is started again.',
     'Nothing if Temporal was restored to an earlier state. Otherwise report it.',
   ),
 } satisfies Record<string, Row>

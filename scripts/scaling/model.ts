@@ -118,7 +118,11 @@ function chainLimits({ gas }: Costs, chain: ChainKind): Limit[] {
   return [
     { what: `${name}: the pool's slots of a key`, carries: poolRate(chain), next: 'more keys; batches of a native route' },
     { what: `${name}: nonces that a key's ledger keeps`, carries: keptRate(chain), next: 'more keys' },
-    { what: `${name}: open transfers of a native route`, carries: routeRate(chain), next: 'a nearer finality; no setting goes beyond it' },
+    {
+      what: `${name}: open transfers of a native route`,
+      carries: routeRate(chain),
+      next: 'finality in less time: no setting raises this limit',
+    },
     { what: `${name}: ${percent}, Wormhole`, carries: ofGas(gas.wormhole), next: 'another chain' },
     { what: `${name}: ${percent}, native`, carries: ofGas(gas.native), next: 'batches, then another chain' },
     { what: `${name}: ${percent}, native in batches`, carries: ofGas(gas.batched), next: 'another chain' },

@@ -45,28 +45,32 @@ function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batc
     value: string,
     part: { readonly commit?: string | undefined; readonly machine: { readonly load: readonly number[] } },
   ][] = [
-    ['state transitions; with its share of lanes and streams', `${costs.transitions}; ${tell(costs.allTransitions)}`, outage],
-    ['history: events, bytes', `${costs.historyEvents}, ${tell(costs.historyBytes)}`, sizes],
-    ['CPU of the relayer; of that its main thread, ms', `${tell(costs.relayerMs)}; ${tell(costs.mainThreadMs)}`, throughput],
     [
-      'CPU of Temporal and of PostgreSQL, ms, by those of a one-activity workflow for each transition',
+      'state transitions of the transfer; with its share of those of lanes and streams',
+      `${costs.transitions}; ${tell(costs.allTransitions)}`,
+      outage,
+    ],
+    ['history: events, bytes', `${costs.historyEvents}, ${tell(costs.historyBytes)}`, sizes],
+    ['CPU of Portage, ms; the share of its main thread, ms', `${tell(costs.relayerMs)}; ${tell(costs.mainThreadMs)}`, throughput],
+    [
+      'CPU of Temporal, and of PostgreSQL, ms: the transitions times the CPU per transition of a one-activity workflow',
       `${tell(costs.temporalMs)}, ${tell(costs.databaseMs)}`,
       floor,
     ],
-    ['RPC calls in addition to those once per block', tell(costs.rpcCalls), throughput],
-    ['RPC calls per block of a chain with nothing to do', tell(costs.rpcPerBlock), outage],
+    ['RPC calls, in addition to the calls that are made once per block', tell(costs.rpcCalls), throughput],
+    ['RPC calls per block (not per transfer) of a chain with no transfers', tell(costs.rpcPerBlock), outage],
     ['gas of a Wormhole delivery (one guardian)', tell(gas.wormhole), sizes],
     ['gas of a native delivery', tell(gas.native), nativeSizes],
     [
-      `gas of one in a batch of ${assumptions.batch}, by batches of ${tell(batched.transfers / batched.deliveringTransactions)}`,
+      `gas per transfer in a batch of ${assumptions.batch}, computed from batches of ${tell(batched.transfers / batched.deliveringTransactions)} on average`,
       tell(gas.batched),
       batched,
     ],
-    ['memory of a process, MiB', tell(costs.processMiB), throughput],
-    [`transfers per second of ${throughput.machine.cpus} cores with everything on them`, tell(costs.measuredPerSecond), throughput],
+    ['memory of a process (not per transfer), MiB', tell(costs.processMiB), throughput],
+    [`transfers per second, with everything on ${throughput.machine.cpus} cores`, tell(costs.measuredPerSecond), throughput],
   ]
   return markdownTable(
-    ['measured', 'per transfer', 'commit', 'load'],
+    ['measured', 'value per transfer', 'commit', 'load of the machine'],
     rows.map(([what, value, { commit = '-', machine }]) => [what, value, commit, machine.load.join(', ')]),
   )
 }
@@ -77,12 +81,12 @@ function engineTable(engine: readonly EngineNeeds[]): string {
     ['transfers per second', ...rates.map(tell)],
     [
       row('state transitions per second', (one) => one.transitionsPerSecond),
-      row('history shards at least', (one) => one.shards),
+      row('history shards, at least', (one) => one.shards),
       row('cores of PostgreSQL', (one) => one.databaseCores),
       row('cores of Temporal', (one) => one.temporalCores),
       row('cores of Portage', (one) => one.relayerCores),
       row('processes of the role `chain`', (one) => one.relayerProcesses),
-      row('their memory, GiB', (one) => one.relayerGiB),
+      row('memory of these processes, GiB', (one) => one.relayerGiB),
       row(`histories of ${assumptions.retentionDays} days, GiB`, (one) => one.historyGiB),
     ],
   )
@@ -94,23 +98,27 @@ function chainsTable({ chains, chainNeeds: needs }: Scaling): string {
     what,
     ...needs.filter((one) => one.chain === chain).map(of),
   ]
-  const percent = (share: number) => (share > 1 ? `no: ${tell(share)} chains` : `${tell(share * 100)} %`)
+  const percent = (share: number) => (share > 1 ? `needs ${tell(share)} chains` : `${tell(share * 100)} %`)
   return markdownTable(
     ['chain', 'transfers per second', ...rates.map(tell)],
     chains.flatMap(({ name }) => [
-      row(name, 'of its gas: Wormhole', (one) => percent(one.gasShare.wormhole)),
-      row(name, 'of its gas: native; in batches', (one) => `${percent(one.gasShare.native)}; ${percent(one.gasShare.batched)}`),
-      row(name, 'keys; for full batches', (one) => `${tell(one.keys)}; ${tell(one.keysBatched)}`),
+      row(name, 'share of its gas: Wormhole', (one) => percent(one.gasShare.wormhole)),
+      row(
+        name,
+        'share of its gas: native; native in batches',
+        (one) => `${percent(one.gasShare.native)}; ${percent(one.gasShare.batched)}`,
+      ),
+      row(name, 'keys, with one transfer per transaction; with full batches', (one) => `${tell(one.keys)}; ${tell(one.keysBatched)}`),
       row(name, 'RPC calls per second', (one) => tell(one.rpcPerSecond)),
       row(name, 'transfers that wait for finality', (one) => tell(one.waiting)),
-      row(name, 'routes, if they are native', (one) => tell(one.nativeRoutes)),
+      row(name, 'native routes, if all transfers are native', (one) => tell(one.nativeRoutes)),
     ]),
   )
 }
 
 function limitsTable(all: readonly Limit[]): string {
   return markdownTable(
-    ['limit', 'one carries, per second', ...rates.map((rate) => `for ${tell(rate)}`), 'then'],
+    ['limit', 'transfers per second that one carries', ...rates.map((rate) => `needed for ${tell(rate)}`), 'when it is reached'],
     all.map(({ what, carries, next }) => [what, tell(carries), ...rates.map((rate) => tell(Math.ceil(rate / carries))), next]),
   )
 }
