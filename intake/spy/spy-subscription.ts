@@ -26,7 +26,7 @@ export interface SpySubscriptionOptions {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
-/** Ping interval to find dead peers, ms. Go servers end connections pinged more often than every 5 min (grpc-go). */
+/** Ping interval to find dead peers, ms. grpc-go servers end connections that ping more often than every 5 min. */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
@@ -102,7 +102,7 @@ function createClient(address: string): Client {
   return new Client(address, credentials.createInsecure(), {
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // The subscription reconnects by itself. Shared connections would keep gRPC's own back-off of up to two minutes.
+    // The subscription reconnects by itself. A shared channel would add gRPC's own back-off of up to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })

@@ -14,7 +14,7 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
   readonly listener?: SpyListener
   /** At most this many messages are submitted concurrently. Default 16. */
   readonly concurrency?: number
-  /** At most this many messages are kept while submitting fails; then reading stops. Default 10,000, about 15 MB. */
+  /** Reading stops when this many messages are kept because submitting fails. Default 10,000, about 15 MB. */
   readonly limit?: number
   /** First and longest wait before a message, or the connection, is tried again. Default 1 s, 30 s. */
   readonly retry?: Retry
@@ -25,14 +25,14 @@ export interface SpyListener {
   connected(): void
   disconnected?(): void
   received(vaa: Uint8Array, outcome: Outcome): void
-  /** The message cannot be submitted now, and is tried again. */
+  /** Called when a message cannot be submitted now. Submitting it is tried again. */
   delayed?(vaa: Uint8Array, error: RelayerError): void
 }
 
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** Codes of refusals that are normal, since a bridge also carries messages that Portage does not deliver. */
+/** Codes of normal refusals: a bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
 /** Submits the messages of a guardian spy. The spy does not repeat missed messages, so streams find their gaps. */
@@ -71,7 +71,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)
-      // A message this large must not be kept while submitting fails, so it is refused immediately.
+      // A message this large is refused immediately, because it must not be kept while submitting fails.
       const error = new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: vaa.length, most: mostMessageBytes } })
       const outcome = { kind: 'refused', error } as const
       listener?.received(vaa, outcome)

@@ -22,7 +22,7 @@ const everyMs = 5_000
 /** Longest time to wait for running steps when the agent stops, ms. */
 const graceMs = 5_000
 
-/** Runs a stream's loops. Writes a checkpoint when `checkpointKey` changes, and none while it returns undefined. */
+/** Runs a stream's loops. Writes a checkpoint when the result of `checkpointKey` changes, unless it is undefined. */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
   begin: () => Promise<StreamInput>,
@@ -56,7 +56,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Calls `finish`, then closes the client. Results that were not recorded are later read from the chains again. */
+    /** Calls `finish`, then closes the client. Findings that were not recorded are found again at the next start. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

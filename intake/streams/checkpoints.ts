@@ -12,7 +12,7 @@ import type { AgentAlarm } from './stream-metrics.ts'
 import type { StreamClient } from './stream-client.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Where checkpoints are kept (`streams.checkpoints` of the config). */
+/** The place of checkpoints: `streams.checkpoints` of the config. */
 export type CheckpointPlace =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'http'; readonly url: string; readonly authorization?: string | undefined }
@@ -29,7 +29,7 @@ export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
 
-/** Checkpoints are kept under the ids of their streams, so that they are found after a chain was renamed. */
+/** Stores checkpoints under the ids of their streams, so that a renamed chain still finds its checkpoints. */
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
@@ -50,7 +50,7 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
 /** Writes the present checkpoint. Throws INPUT_INVALID (no block yet), CHECKPOINT_UNAVAILABLE, `readStream` errors. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // No stream can begin with a checkpoint that has no block, and writing it would replace a better checkpoint.
+  // A checkpoint without a block is useless, because no stream can begin with it, and may replace a better one.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)

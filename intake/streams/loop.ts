@@ -4,12 +4,12 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits after a failure, ms. `haltedMs`: after a contradiction, which halts the route until an operator acts. */
+/** Waits after a failure, ms. `haltedMs`: the wait after a contradiction, which halts the route for operators. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/** Resolves to true if more work is due now. Undefined: no work was due, so an earlier failure may still last. */
+/** True: more work is due now. Undefined: the step had nothing to do, so its last failure is not known to be over. */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {

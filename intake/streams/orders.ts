@@ -15,7 +15,7 @@ export interface StreamOrderResult {
   /** False: the order changed nothing (the number is resolved already, or the trusted number is not higher). */
   readonly done: boolean
   readonly view: StreamView
-  /** A doubt about the order. The order was carried out nevertheless. */
+  /** A doubt about the order, which was carried out nevertheless. */
   readonly warning?: string
 }
 

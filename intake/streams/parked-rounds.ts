@@ -23,7 +23,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
   let released: Unlisted = { open: new Set(), outside: [] }
 
   return {
-    /** Until `end` of a result is called, each step lists the same pages. Throws errors of the Temporal client. */
+    /** Lists the newest page and an older one. Advances only when `end` is called. Throws Temporal client errors. */
     async list(state: StreamState) {
       const newest = await page(client, source, mostListed)
       const { before } = round ?? newest
@@ -31,7 +31,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /** Returns numbers that are no longer parked. `own`: listed numbers whose runs are not of another message. */
+        /** Returns numbers that are no longer parked. `own`: listed numbers whose runs deliver the right message. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => BigInt(number))

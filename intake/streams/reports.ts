@@ -14,7 +14,7 @@ export interface StreamReport extends StreamView {
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
-  /** Time of the head from which `lag` is counted, ISO 8601. It is old if the nodes of the source are silent. */
+  /** Time of the head from which `lag` is counted, ISO 8601. Old if the source's nodes do not answer. */
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. Absent: no guarantee is missing. */
   readonly unproved?: readonly string[]

@@ -13,7 +13,7 @@ export interface StreamClientOptions {
   readonly client: TemporalClient
   readonly config: StreamConfig
   readonly logger: Logger
-  /** The input of a stream that does not exist yet. Absent: only `config`. */
+  /** Makes the input of a stream that does not exist yet. Absent: its input is only `config`. */
   readonly begin?: () => Promise<StreamInput>
 }
 
@@ -21,7 +21,7 @@ export interface StreamClientOptions {
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/** Updates a stream, one update at a time. Repeats each until an answer or `close`. The first creates the stream. */
+/** Sends updates to a stream, one at a time. Repeats each until an answer or `close`. The first creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
@@ -86,7 +86,7 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** Unanswered requests fail with STREAM_UNREACHABLE. Their facts are found again from the chains. */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. Other agents read the facts of these requests again. */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()
@@ -97,7 +97,7 @@ export class StreamClient {
     const isBack = before?.nextHeight !== undefined && (view.nextHeight === undefined || view.nextHeight < before.nextHeight)
     if (isBack) this.#era += 1
     this.#view = view
-    // Without the comparison two loops that wait and ask would wake each other for ever.
+    // Reports only real changes. Otherwise two loops that wait and then query would wake each other for ever.
     if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
   }
 }
@@ -111,7 +111,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/** Runs an audit, then closes the client. Throws STREAM_AUDIT_UNENDED at a limit, since the client itself has none. */
+/** Runs an audit, then closes the client, which has no time limit itself. Throws STREAM_AUDIT_UNENDED at a limit. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

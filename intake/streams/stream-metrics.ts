@@ -1,7 +1,7 @@
 import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Alarms of an agent. mismatch: ids or tables contradict. refused: a node refuses the logs of a single block. */
+/** Alarms of an agent. mismatch: ids or tables contradict each other. refused: nodes refuse a single block's logs. */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
 interface StreamFacts {

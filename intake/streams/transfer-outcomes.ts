@@ -24,9 +24,9 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** Longest and usual lag of the visibility store and of clocks, ms. One report per `lagMs` goes back by `lagMs`. */
+/** Longest and usual lag of the visibility store and clocks, ms. A report reads one of them back. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/** How far the first report goes back, ms, to cover a restart. An audit finds earlier transfers one by one. */
+/** The first report reads this far back, ms, to cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
@@ -34,7 +34,7 @@ const mostReleased = 50
 /** Longest reason that a stream takes (domain/stream/request.ts), characters. */
 const longestReason = 1_000
 
-/** Records ended and parked transfers. `own` drops transfers of other messages that claim a number. */
+/** Records ended and parked transfers. `own` drops transfers of other messages with a number of the stream. */
 export function createOutcomeReporter(
   deps: OutcomesDeps,
   listEnded: typeof endedSince,
@@ -71,7 +71,7 @@ export function createOutcomeReporter(
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // Parked numbers outside the stream's window are not compared with the source, and their codes not queried again.
+      // A number that is parked outside the window already is not compared with the source or queried for its code.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))
@@ -79,7 +79,7 @@ export function createOutcomeReporter(
       const listed = await own(all.filter(isWanted))
       const parked = listed.filter(({ running }) => running)
       const ended = listed.filter(({ running }) => !running)
-      // Runs before any parked transfer is queried, because a query may wait for a worker.
+      // Ended transfers are recorded before parked ones are queried, because a query may wait for a worker.
       await recordEnded(ended, era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
@@ -98,13 +98,13 @@ export function createOutcomeReporter(
   }
 }
 
-/** Numbers outside the window that await new signatures. If many, other ones each time, for one audit to fetch. */
+/** Numbers outside the window that await new signatures. If there are many, each call returns the next ones. */
 function nextAwaiting(state: StreamState, last = 0n): readonly bigint[] {
   const awaiting = intervalsOutside(state, ({ code }) => awaitsNewSignatures(code))
   return awaiting.flatMap((intervals) => takeNumbers(intervals, last + 1n, limits.open))
 }
 
-/** Start of the time that a report covers, ms since the epoch. Only a completed report advances this start. */
+/** Decides from when on a report lists ended transfers, ms since the epoch. Only a completed report advances this. */
 function createReportWindow() {
   let [since, longSince] = [Date.now() - firstReportMs, Date.now() - firstReportMs]
   let longAt = 0
@@ -129,7 +129,7 @@ export async function closedRequests(
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
 ): Promise<readonly StreamRequest[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
-    // Reads the listed run, since a later run may never end. A stranger's worker may have ended it with any result.
+    // Reads the listed run, since a later run may never end. `unknown`: a stranger's worker may return any result.
     const status: unknown = await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })
     return toClosed(number, (status as TransferStatus | undefined | null) ?? {})
   })

@@ -10,14 +10,14 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** A transfer that waits this long, ms, for a reason that only it has moves outside the window. Default 10 min. */
+  /** A transfer that waits this long for a reason of its own is moved outside the window, ms. Default 10 min. */
   readonly outsideAfterMs?: number | undefined
 }
 
-/** At most `queries` per step, `atOnce` concurrently. ms: limit of a query, between queries of a run, between steps. */
+/** At most `queries` per step, `atOnce` at a time. Times: limit of a query, then between a run's queries, and steps. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
-/** A transfer's status. Undefined: no worker of its target chain answers, which delays no other number. */
+/** A transfer's status. Undefined: no worker of its target chain answers. Other numbers are not delayed by that. */
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
   try {
     return await statusOf(client, one, limits.queryMs)
@@ -56,7 +56,7 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   }
 }
 
-/** If room is short, moves transfers waiting for reasons of their own (wrapper, reverting call) outside the window. */
+/** If room is short, moves transfers that wait for a reason of their own (wrapper, revert) outside the window. */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()

@@ -4,7 +4,7 @@ import { within } from '../../runtime/wait.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import type { Submitter, SubmitResult } from './submitter.ts'
 
-/** refused: never a transfer, or its guardian set was unknown for a day. Retriable failures are no outcome. */
+/** refused: never a transfer, or dropped with an unknown guardian set. A retriable failure is not an outcome. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
   | { readonly kind: 'refused'; readonly error: RelayerError }
@@ -13,7 +13,7 @@ export interface SubmissionsOptions {
   readonly bridge: BridgeName
   readonly submitter: Submitter
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
-  /** Called when an attempt failed and another one follows. */
+  /** Called when an attempt failed and will be repeated. */
   readonly onDelay?: (error: RelayerError, message: Uint8Array) => void
   /** Called at each change. True: a limit is reached. */
   readonly onFull: (full: boolean) => void
@@ -22,7 +22,7 @@ export interface SubmissionsOptions {
   readonly concurrency: number
   /** At most this many messages are kept, not counting messages with an unknown guardian set. */
   readonly limit: number
-  /** Maximum bytes of these messages together. Default 64 MiB. */
+  /** Maximum bytes of the messages that `limit` counts. Default 64 MiB. */
   readonly limitBytes?: number
   /** At most this many messages with an unknown guardian set are kept. Above, the oldest is dropped. Default 200. */
   readonly limitUnknown?: number
@@ -45,10 +45,10 @@ interface Entry {
   isOver?: true
 }
 
-/** A guardian set unknown for this long, ms, is junk or an upgrade the target missed. Streams fetch the message. */
+/** After this time, ms, a message with an unknown guardian set is refused. Streams fetch it again if it is real. */
 const unknownSetForMs = 86_400_000
 
-/** Keeps messages that fail retriably. Messages of unknown guardian sets, which anybody can make, have a small pool. */
+/** Keeps messages that fail retriably. Anybody can make messages of unknown guardian sets, so few of them are kept. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -160,7 +160,7 @@ export class Submissions {
     this.#options.onOutcome(outcome, entry.message)
   }
 
-  /** A full queue counts as full until it is at half of both limits, so that reading does not stop and go. */
+  /** A full queue counts as full until both limits are half free, so that reading does not stop at every message. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
     const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknownBytes]

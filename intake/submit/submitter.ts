@@ -18,9 +18,9 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: the transfer runs or is done, and nothing was started. */
   readonly status: 'started' | 'known'
-  /** The transfer goes on with this copy, since the guardian set of its earlier copy has or may have expired. */
+  /** The transfer continues with this copy, because the guardian set of its earlier copy has or may have expired. */
   readonly adopted?: true
-  /** Author and reason of a halt of the transfer's route. The transfer goes on when the halt ends. */
+  /** Author and reason of a halt that holds the transfer. The transfer continues when the halt ends. */
   readonly halted?: string
 }
 
@@ -37,16 +37,16 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
   /** When the message was received, or its block became final, ms since the epoch. Absent: now. */
   readonly seenAt?: number | undefined
-  /** Recent messages: `ask` Temporal, which restarts undone transfers (default), or `skip` (sources that repeat). */
+  /** For messages submitted before: `ask` Temporal again (default; restarts undone transfers), or `skip` them. */
   readonly repeats?: 'ask' | 'skip'
   /**
-   * Absent: the message came from a spy or a chain. The transfer records the order only if this message starts it, or
-   * is adopted as its newer copy.
+   * Absent: the message came from a spy or a chain. The transfer records the order only if this message starts the
+   * transfer or is adopted as its newer copy.
    */
   readonly order?: Order | undefined
 }
 
-/** The only place that starts transfers. Checks signatures and emitter before it starts a workflow with the id. */
+/** The only place that starts transfers. Checks signatures and emitter before it starts the transfer's workflow. */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
@@ -67,7 +67,7 @@ const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Ids that were restarted, so that two rejected copies of one message do not restart each other for ever. */
+  /** Ids that were restarted once, so that two rejected copies of one message do not replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
   /** Refusals of unregistered emitters, so that repeats of a signed message do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
@@ -89,7 +89,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (refusal) throw refusal
   }
 
-  /** Starts the transfer. Offers the copy to one that runs already, since the copy's guardian set may be newer. */
+  /** Starts the transfer. If it runs already, offers it this copy, because the copy's guardian set may be newer. */
   async function startOrOffer(bridge: Bridge, id: string, input: TransferInput, { order }: SubmitOptions, copy: Copy) {
     const status = await start(id, input)
     if (status === 'started' || copy.signers === undefined || adoptedCopies.has(copy.key)) return { status }

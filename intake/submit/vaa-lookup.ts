@@ -28,7 +28,7 @@ export type Found =
   /** No API could be asked. */
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Signed VAAs and the Governor's queue, from the network's APIs. One per process, as it limits requests per server. */
+/** Reads signed VAAs and the Governor's queue from APIs. Make one per process: it limits the requests per server. */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 /** Base64 of a VAA. The limit is far above any VAA, and far below a harmful size. */
@@ -45,7 +45,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const api = (url: string, path: string) => ({ host: createVaaHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** The first copy, from API `from` on. Compares only places, as the submitter checks signatures. Never throws. */
+    /** The first copy, from API `from` on. Checks only its place; the submitter checks signatures. Never throws. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -147,7 +147,7 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
     }
     const { status, retryAfter, why } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter))
-    // A failure of the server concerns the next requests, too. A refused request or too long an answer does not.
+    // After a failure of the server, the next requests wait too. A refused request or too long an answer delays none.
     if (status === undefined || status >= 500) rest(retryAfter)
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }

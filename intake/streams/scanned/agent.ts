@@ -36,7 +36,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const bootstrap = createScannedBootstrap(options, keeper)
   const context = createScannedContext(options, loops)
 
-  /** Reads again if the checkpoint's block left the chain during the first range. Hashes detect later forks. */
+  /** Orders a new read if the checkpoint's block left the chain during the first range. Hashes show later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)

@@ -17,7 +17,7 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Longest time to wait until the scan reaches the count's block, ms. After it, the next audit finds hidden numbers. */
+/** Longest wait until the scan reaches the count's block, ms. If it does not, the next audit finds hidden numbers. */
 const scanMs = 30_000
 
 /** Compares stream, source, target and workflows. Throws the first failure. Processes may audit concurrently. */
@@ -39,7 +39,7 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** Checks the cursor's block, since after a fork to a shorter chain there is no next block that shows the fork. */
+/** Detects a fork at the cursor's block. On a shorter chain the scan finds no next block, so it misses the fork. */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -61,7 +61,7 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
-  // Numbers that the scan has not reached yet, or has no room for, are not `hidden`.
+  // Numbers are `hidden` only if the scan has passed the block of the count and not found them.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
     isScanned && BigInt(upTo) >= BigInt(state.next)
@@ -102,12 +102,12 @@ export interface StreamAudit {
 }
 
 const readsAtOnce = 20
-/** How many an audit checks at most: of running transfers with a resolved number, and of numbers outside the window. */
+/** An audit checks at most this many running transfers of resolved numbers, and as many numbers outside the window. */
 const mostResumed = 500
 
 /**
- * MIP-61's TIMEOUT: the transfer of every open number must run, be delivered or have ended. Others are restarted. A
- * transfer that closed as delivered is restarted only if the target lacks it at two blocks.
+ * MIP-61's TIMEOUT: the transfer of every open number must run, be delivered or have ended; else it is restarted. One
+ * that closed as delivered is restarted only if the target lacks the delivery at two blocks.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -120,7 +120,7 @@ export async function auditOpen(
   const state = await streamClient.state()
   if (!state) return
   const ids = new Set(running.map(({ id }) => id))
-  // Skips running transfers, which find their outcomes themselves. So the audit costs the same however long they run.
+  // Skips running transfers, which find their outcomes themselves, so the audit reads nothing for long-running ones.
   const runs = (number: string) => {
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
@@ -156,7 +156,7 @@ async function sortClosed(context: ScannedContext, transfers: readonly Transfer[
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Transfers that the target still lacks a block later, at its head and by quorum. None about which nodes disagree. */
+/** Transfers whose delivery the target's head and a quorum still lack a block later. Skips those nodes disagree on. */
 async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
@@ -173,7 +173,7 @@ async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, 
   return doubtful.filter((_, index) => !shown[index])
 }
 
-/** Checks recent and restarted deliveries. A delivery that is missing at two blocks is recorded as an `undone` gap. */
+/** Checks recent deliveries, and resolved numbers that run again. Records one missing at two blocks as `undone`. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era

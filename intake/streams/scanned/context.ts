@@ -32,7 +32,7 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly stopping: AbortSignal
 }
 
-/** For loops that read and record blocks, and query no transfer. */
+/** The context of loops that read and record blocks, and query no transfer workflow. */
 export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
 
 export function createScannedContext(
@@ -85,8 +85,8 @@ export function createFinalityTimes(now: () => number = Date.now) {
     /** When the height became final, ms since the epoch. Undefined: too long ago, or not final yet. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // If only the oldest remembered height covers `height`, that may have become final long before, so the time is
-      // unknown.
+      // If the oldest remembered height covers `height`, then `height` may have become final long before, at a time
+      // that is unknown.
       return first <= 0 ? undefined : seen[first]?.at
     },
   }

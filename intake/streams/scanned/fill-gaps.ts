@@ -15,7 +15,7 @@ const restartsAtOnce = 20
 /** First and longest wait while the table has none of the missing numbers, ms. */
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts transfers of gaps that the source's table has and no log showed. Leaves gaps that a backfill may fill. */
+/** Starts transfers that the source's table has and no log showed. Leaves gaps that a running backfill may fill. */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   let last = { gaps: '', tries: 0, dueAt: 0 }
@@ -53,7 +53,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length < numbers.length && response.view.room > 0
 }
 
-/** The blocks are final and form one chain. So if the table has a transfer without a log, a node has hidden the log. */
+/** Logs hidden transfers: final blocks form one chain, so if only the table has a transfer, a node hid its log. */
 function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {
   const { stream } = source.config
   if (again > 0) logger.warn('transfers that were undone are started again', { code: 'EFFECT_UNDONE', stream, count: again })

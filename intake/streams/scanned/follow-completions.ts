@@ -8,10 +8,10 @@ import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
-/** Longest time until blocks without completions are recorded, ms. After a restart they are quickly read again. */
+/** Longest time until blocks without completions are recorded, ms. A restart reads unrecorded blocks again. */
 const emptyMs = 15_000
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING: records the target's next final completions, by any account. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING: records final completions at the target, whichever account sent them. */
 export function createCompletionFollower(context: ScannedContext): Step {
   const { streamClient, source, targetChain, cache, ranges, logger } = context
   const { stream } = source.config
@@ -53,7 +53,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   }
 }
 
-/** Completions that most nodes show. One whose id contradicts the source halts the route. Undefined: range too long. */
+/** Completions that most nodes show. A completion whose id contradicts the source halts the route. Undefined: split. */
 async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { source, targetChain, ranges, cache, stopping } = context
   const blocks = range.toBlock - range.fromBlock + 1

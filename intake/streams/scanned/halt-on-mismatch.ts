@@ -32,7 +32,7 @@ export async function haltOnMismatch<T>(
       await halt(context, second)
       throw second
     }
-    // A quorum does not show the same contradiction.
+    // The quorum's contradiction is not the first one, so it does not halt the route.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }

@@ -17,9 +17,9 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Reads a range and starts those of its transfers that the stream wants. `too-long`: read shorter ranges. `gone`:
- * record nothing of the range. Throws NODE_REFUSED for a single block, contradictions that a quorum shows too, and read
- * errors.
+ * Reads a range and starts the transfers in it that the stream wants. `too-long`: read shorter ranges. `gone`: record
+ * nothing of the range. Throws NODE_REFUSED if nodes refuse a single block, contradictions that a quorum also shows,
+ * and read errors.
  * @param live whether the blocks are new. Then completions are followed at the target, so deliveries need not be read
  */
 export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {
@@ -88,7 +88,7 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   return undefined
 }
 
-/** The first transfers, in order, for which the stream and an update have room, so that no number is skipped. */
+/** The first transfers, in order so that no number is skipped, for which the stream and one update have room. */
 function fits(state: StreamState, wanted: Placed, delivered: ReadonlySet<string>): Placed {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {

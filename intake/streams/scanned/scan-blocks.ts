@@ -4,7 +4,7 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together this often, ms, since a fast chain would need too many updates. */
+/** Blocks without transfers are recorded together at this interval, ms. A fast chain would need too many updates. */
 const emptyMs = 4_000
 /** A live range has at most this many blocks. A longer range is catching up, even if it ends at the head. */
 const liveBlocks = 64

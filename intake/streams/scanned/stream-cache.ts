@@ -3,7 +3,7 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 
 const mostTransfers = 10_000
-/** At most this many ends of ranges are kept, so that some outlast a fork. Older ends are thinned out. */
+/** At most this many last blocks of ranges are kept. Every other old one is dropped, so that some lie below a fork. */
 const mostBlocks = 128
 /** How many of the latest deliveries audits check again, since a reorganisation of the target may undo them. */
 const mostCompletions = 500

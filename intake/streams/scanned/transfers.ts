@@ -51,14 +51,14 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** With a single node the submitter waits a block for its quorum, so all transfers of a range should wait together. */
+/** Concurrent starts. With a single node each start waits a block for its quorum, so a range's starts wait together. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
-/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. `seenAt`: when its block became final. */
+/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. `seenAt`: when the block became final. */
 export async function startAll(
   { submitter, cache, stopping, streamClient }: StartContext,
   transfers: readonly Transfer[],
@@ -93,7 +93,7 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
     await recordReversal(context.client, id)
     return restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
   }
-  // This process may remember a start that Temporal has lost.
+  // Temporal may have lost a start that this process remembers.
   context.cache.started(context.streamClient.era).delete(id)
   await startAll(context, [transfer])
 }

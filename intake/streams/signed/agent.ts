@@ -28,7 +28,7 @@ export interface SignedAgentOptions
 
 /** Pauses between steps, ms. A tick only checks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Recording interval of a source without a node, ms. Most of its messages go to unserved chains and can wait. */
+/** Recording interval of a source without a node, ms. Its messages mostly go to unconfigured chains and can wait. */
 const quietMs = 15_000
 /** Longest time to wait for the last recording when the agent stops, ms. */
 const flushMs = 2_000
@@ -61,8 +61,8 @@ export function createSignedAgent(options: SignedAgentOptions) {
         {
           name: 'spy',
           step: async () => {
-            // Without a view nothing is to clear, since no missed message is recorded or the first audit is yet to
-            // come.
+            // Without a view there is nothing to clear: no missed message is recorded, or the first audit has not run
+            // yet.
             if (streamClient.view) await endSilence()
             return false
           },
@@ -81,7 +81,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Messages from before the subscription may be missing. The source's count, which the audit reads, shows which. */
+    /** Call this when the subscription opens. Messages from before may be missing; the source's count shows which. */
     connected(): void {
       expected.begin()
       schedule.subscribed()
@@ -114,7 +114,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
   }
 
   return {
-    /** The message cannot be submitted now. If the source counts it, its number is a gap with this error's code. */
+    /** Notes a message that cannot be submitted now. Once counted, its number is a gap with the error's code. */
     delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
       expected.received(sequence)
       delayed.add(sequence, vaa, error)
@@ -146,7 +146,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** Asks Temporal (no worker) whether the stream has changed. If so, returns what to call once the change is handled. */
+/** Asks Temporal (no worker) whether the stream has changed. If so, returns a function to call after handling that. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

@@ -27,9 +27,9 @@ export interface SignedDeps {
 }
 
 export interface GapsDeps extends SignedDeps {
-  /** How long to wait for a gap to close by itself, ms. 0 for a single audit. */
+  /** How long a new gap may close by itself before it is filled, ms. 0 for a single audit. */
   readonly freshMs?: number
-  /** Whether the spy sent this number, and its started transfer is about to be recorded. Default: never. */
+  /** Whether the spy sent this number, which the recorder is about to record. Default: never. */
   readonly isReceived?: (number: string) => boolean
   /** Why a message received from the spy cannot be started. Default: none was received. */
   readonly delayed?: (number: string) => BlockedTransfer | undefined

@@ -22,7 +22,7 @@ export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookB
 const readsAtOnce = 8
 const mostNumbers = 4_000
 
-/** Reads recent blocks by most nodes. Finds a new stream's first number, and numbers that need no transfer. */
+/** Reads recent blocks from most nodes. Finds a new stream's first number, and numbers that need no transfer. */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
@@ -77,7 +77,7 @@ async function publishedIn(
 
 /** Recent final blocks, in ranges of one read. Throws NODE_UNAVAILABLE before the first head. */
 function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
-  /** The first final block since this time. Pruned blocks count as earlier. */
+  /** The first final block at or after this time. Pruned blocks count as earlier. */
   async function search(end: number, time: number, at: 'latest' | 'agreed'): Promise<number> {
     let [low, high] = [0, end]
     while (low < high) {
@@ -93,7 +93,7 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
     return header !== undefined && header.timestamp * 1_000 >= time
   }
 
-  /** Searches with one node, which is quick. If most nodes give another result, searches again with all of them. */
+  /** Searches with one node, which is quick. If most nodes deny the result, searches again with a quorum. */
   async function begin(end: number): Promise<number> {
     const time = clock() - lookBackMs
     const found = await search(end, time, 'latest')
@@ -121,7 +121,7 @@ const few = 100
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/** Resolves many numbers, as after a wipe of Temporal, by recent blocks, since one read replaces many requests. */
+/** Resolves many missing numbers, as after a wipe of Temporal, from recent blocks: one read replaces many requests. */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)

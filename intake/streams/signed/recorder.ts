@@ -15,7 +15,7 @@ export interface RecorderOptions {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** An update has at most this many numbers, and `mostKept` wait while the stream is full. Audits find the others. */
+/** An update has at most this many numbers. Up to `mostKept` wait while the stream is full; audits find the rest. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
@@ -92,7 +92,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
 /** The numbers of the next update, lowest first, so that few gaps arise. Numbers without a transfer need no room. */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
-  // Thousands may wait for room at every change of the stream, so they are sorted only if there is room for some.
+  // If there is no room, numbers that need some are not sorted: thousands may wait, and each change calls this.
   const fitting = room > 0 ? kept : kept.filter(([, status]) => status !== 'started')
   const sorted = fitting.toSorted(([a], [b]) => compareNumbers(a, b))
   return sorted.filter(([, status]) => status !== 'started' || left-- > 0).slice(0, mostRecorded)
@@ -108,7 +108,7 @@ const [mostKnown, knownMs] = [10_000, 600_000] as const
 /** At most this many messages are verified concurrently. Others become gaps, which the audits fill. */
 const mostAtOnce = 64
 
-/** Records signed messages without a transfer. Verifies each number once, since verifying costs more than repeating. */
+/** Records signed messages without a transfer. Verifies each number once, because a repeat costs its sender little. */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,

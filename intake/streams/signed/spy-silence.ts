@@ -8,13 +8,13 @@ const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
-/** A message that a server has and the spy has not sent is a sign that the spy is connected but silent. */
+/** Knows which messages the spy should have sent. If a server has one that the spy has not sent, the spy is silent. */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   let openedAt: number | undefined
   let since = Infinity
   return {
-    /** Call this when the subscription opens. Messages have the times of their chain, whose clock may be ahead. */
+    /** Call this when the subscription opens. Messages have their chain's time, which may be ahead of ours. */
     begin(): void {
       openedAt = now()
       since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
@@ -40,7 +40,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Once per subscription, clears older missed messages, since they do not show that a restarted spy is silent. */
+/** Clears messages missed before a new subscription, once: they do not show that a restarted spy is silent. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

@@ -23,7 +23,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let missing = 0
   let [next, completed] = [-1n, -1]
 
-  /** Whether Temporal was wiped or restored, so that later records are lost, and perhaps transfers, too. */
+  /** Whether Temporal was wiped or restored. Then later records are lost, and perhaps transfers, too. */
   function hasGoneBack(known: StreamView): boolean {
     const isBack = BigInt(known.next) < next || known.counts.completed < completed
     next = BigInt(known.next)
@@ -36,7 +36,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
     if (count === 0 || now < fillAt) return false
-    // If this fails, a due audit must not wait for the failing servers.
+    // Set first, because if filling fails, a due audit must not wait for the failing servers.
     fillAt = now + afterFailureMs
     fillAt = (await auditor.fillGaps()).nextAt ?? Infinity
     return true
@@ -52,7 +52,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     endProof()
     isAuditOwed = false
     fillAt = nextAt ?? Infinity
-    // The time is random, because several processes audit the same stream.
+    // Random, so that processes that audit the same stream do not audit it at the same time.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
     if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
@@ -83,10 +83,10 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   }
 }
 
-/** The first head after the subscription may have been requested before it. The second head was not. */
+/** The first head after a subscription opened may have been requested before. The second head was requested after. */
 const headsToSee = 2
 
-/** Guardians sign existing blocks. So once a subscription's first head is final, the count has all earlier messages. */
+/** Guardians sign existing blocks: once a subscription's first head is final, the count has all older messages. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
@@ -94,12 +94,12 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   })
   const isDue = () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head
   return {
-    /** Call this when the subscription opens, from when on messages of new blocks are received. */
+    /** Call this when the subscription opens. From then on, messages of new blocks are received. */
     begin(): void {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call this before the count is read, and the result once it is recorded. Each subscription needs a proof. */
+    /** Call this before the count is read, and its result once the count is recorded. Each subscription needs one. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

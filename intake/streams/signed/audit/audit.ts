@@ -14,7 +14,7 @@ export interface SignedAudit extends GapReport {
   readonly upTo?: string
   /** A final block that the count covers. */
   readonly height?: number
-  /** How many open numbers had lost transfers, which are started again. */
+  /** How many transfers of open numbers were lost and are started again. */
   readonly restarted: number
   readonly closed: number
   readonly undone: number
@@ -22,10 +22,10 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** Added to `graceMs`, ms, so that a number suspected to be lost is certainly lost at the next audit. */
+/** Added to `graceMs`, ms, so that the next audit comes when a suspected number already counts as lost. */
 const marginMs = 500
 
-/** `auditMs` decides how often an absent number is asked for. `begins` is as in `createSourceCount`. */
+/** @param auditMs longest wait before a number is asked for again @param begins as in `createSourceCount` */
 export function createSignedAuditor(
   given: GapsDeps & Omit<LostTransfersDeps, 'proved'>,
   auditMs: number,
@@ -46,7 +46,7 @@ export function createSignedAuditor(
     if (!mayBeThere()) return nothingFilled
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothingFilled
-    // Classifying a gap needs a count that is not older than the gap. Fetching needs no count.
+    // Classifying a gap needs a count that covers its number. Fetching needs no count.
     return gaps.fillGaps(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'))
   }
 
@@ -60,7 +60,7 @@ export function createSignedAuditor(
       async () => void (missing = await lost.find(state)),
       async () => {
         const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
-        // As many as can be open, so that no number waits behind others that no server has.
+        // The limit is as high as that of open numbers, so that no number waits behind others that no server has.
         Object.assign(audit, await restartLost(deps, [...numbers].slice(0, limits.open)))
       },
       async () => void (audit.undone = await reopenUndone(deps, state)),

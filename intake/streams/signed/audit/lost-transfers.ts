@@ -19,7 +19,7 @@ export interface LostTransfersDeps extends OutcomesDeps {
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/** Allowance for the visibility store, which is late, and for clocks of other processes, ms. */
+/** Allowance for the lag of the visibility store, and for the clocks of other processes, ms. */
 export const graceMs = 15_000
 /** How long a number without a transfer is checked at short intervals, ms. */
 const suspectMs = 20 * graceMs
@@ -41,7 +41,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
       const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
       const running = new Set(own.map(({ number }) => number))
       const numbers = [...running].map(BigInt)
-      // Any number of open numbers may be outside the window, so this takes only as many as one audit fetches.
+      // The numbers outside the window are unlimited, so take only as many as one audit fetches.
       const outside = intervalsOutside(state).flatMap((some) => takeNumbers(subtractNumbers(some, numbers), 0n, limits.open).map(String))
       const missed = [...[...opened].filter((number) => !running.has(number)), ...outside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))

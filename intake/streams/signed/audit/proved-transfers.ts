@@ -18,12 +18,12 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/** own: guardians signed its message, with this emitter and number. unproved: unknown set. unread: no answer yet. */
+/** own: guardians signed the run's message, and it has this emitter and number. unproved: guardian set unknown. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 type Message = Omit<Transfer, 'message'>
 
 const mostKept = 20_000
-/** At most this many inputs are read per call, and `mostOfNumber` per number, so strangers' runs cannot hide others. */
+/** A call reads at most this many inputs, and `mostOfNumber` per number, so strangers' runs cannot crowd out others. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
@@ -32,7 +32,7 @@ const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
-/** Finds runs whose messages guardians signed, as strangers in Temporal can start runs with any id and attributes. */
+/** Finds runs whose messages guardians signed, because a stranger in Temporal can start runs with any id. */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
   const messages = boundedMap<string, Message>(mostKept)
@@ -77,7 +77,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Message[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /** Ended runs must be proved, and only the target decides on `delivered`. Throws target errors except outages. */
+    /** Drops unproved ended runs, and `delivered` runs that the target lacks. Throws target errors except outages. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -105,7 +105,7 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A run with any other failure counts as a stranger's. If that is wrong, its message is only fetched once more.
+    // After any other failure the run counts as a stranger's. If it was not, its message is only fetched once more.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

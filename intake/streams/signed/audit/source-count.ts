@@ -6,7 +6,7 @@ import { missedBySpy } from '../spy-silence.ts'
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/** Counts at the source or, without a node, at servers. `begins`: first number of a stream that has not begun. */
+/** Reads the count from the source or, without a node, probes servers. `begins`: first number of a new stream. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   const probe = createTailProbe(deps)
@@ -16,7 +16,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
     get upTo(): string | undefined {
       return upTo
     },
-    /** Reports the count or, without a node, messages above the highest number, to the stream. Throws read errors. */
+    /** Records the count in the stream or, without a node, messages above its highest number. Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         // The view may be outdated, since another process may have begun the stream.
@@ -42,9 +42,9 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** How far above the highest known number to probe, since the Governor may hold the next numbers back. */
+/** Distances above the highest known number to probe. A single number could be one that the Governor holds back. */
 const distances = [0n, 1n, 10n]
-/** A probe has at most this many rounds of three requests. Numbers farther up show with the next message or audit. */
+/** A probe has at most this many rounds of three requests. The next message or audit finds numbers farther up. */
 const mostRounds = 20
 const above = 2n ** 64n
 

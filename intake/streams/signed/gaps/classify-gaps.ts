@@ -10,7 +10,7 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/** `ignored`: numbers for which the source's logs show no transfer, or one to an unserved chain. */
+/** `ignored`: numbers for which the source's logs show no transfer, or a transfer to an unserved chain. */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -58,7 +58,7 @@ export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: re
 }
 
 const mostDelayed = 10_000
-/** Minimum time between two calls of `onNew`, ms, because many messages come together. */
+/** Minimum time between two calls of `onNew`, ms, because many messages arrive together. */
 const newEveryMs = 5_000
 
 /** Messages of the spy that could not be submitted yet, by number. Calls `onNew` for a new message or reason. */

@@ -7,9 +7,9 @@ import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
- * `absent`: no server has a valid copy; `code`: why the last copy was refused. `unknown`: ask again; `blocked`: why the
- * found message cannot be started as a transfer. `ignored`: signed, but not delivered by Portage. `publishedAt`: ms
- * since the epoch, from a copy with verified signatures.
+ * `absent`: no server has a valid copy; `code`: why the last copy was refused. `unknown`: ask again later; `blocked`:
+ * why the found message cannot be started as a transfer. `ignored`: signed, but not for Portage to deliver.
+ * `publishedAt`: ms since the epoch, from a copy with verified signatures.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -25,7 +25,7 @@ export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): SeenNumber
 type Outcomes = Map<string, FetchOutcome>
 type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
-/** Codes of messages that Portage does not deliver, as their bytes alone show. */
+/** Codes of messages whose bytes alone show that Portage does not deliver them. */
 const undeliverable: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED', 'MESSAGE_TOO_LARGE']
 const afterFailureMs = 5_000
 
@@ -43,8 +43,8 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 
 /**
  * Fetches and submits messages. A delivered message needs no signature check, because the target has its digest. After
- * a refused copy, each of the next servers is asked once. An outage of a target makes only numbers of transfers to it
- * `unknown`. Throws errors that are not outages.
+ * a refused copy, each of the next servers is asked once. An outage of a target makes only its own numbers `unknown`.
+ * Throws errors that are not outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
@@ -129,12 +129,12 @@ function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }
 
-/** Whether a refused message is signed and is one that Portage never delivers. */
+/** Whether a refused message is signed, and Portage never delivers messages of its kind. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/** Whether the target (by most nodes) has not registered a source without a node, so that nobody can deliver. */
+/** Whether most nodes show that the target has not registered this source without a node, so nobody can deliver. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }

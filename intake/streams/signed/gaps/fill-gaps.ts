@@ -7,10 +7,10 @@ import { createFetchRecorder, createRetrySchedule } from './record-fetched.ts'
 import { createUnderWay, type UnderWayDeps } from './under-way.ts'
 import { createManyMissing } from '../look-back.ts'
 
-/** `absent`: how many numbers have a message that no server that could be asked has. */
+/** `absent`: the count of numbers whose message is on none of the servers that could be asked. */
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
-  /** When the next round is due, ms since the epoch. Absent: not before another number is missing. */
+  /** When the next round is due, ms since the epoch. Absent: none is due until another number is missing. */
   readonly nextAt?: number
 }
 
@@ -20,11 +20,11 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 const atOnce = 50
 /** A round looks up at most this many numbers. The next round continues above them. */
 const mostPerRound = 2_000
-/** At most this many numbers at each end of a gap, so that a source that skips far ahead does not keep servers busy. */
+/** Only this many numbers at each end of a gap are looked up, because a source may skip any number of them. */
 const mostOfEnd = 5_000n
 /** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
 export const settleMs = 2_000
-/** A received number is left to the recorder, and checked again after this time, ms, if that drops it. */
+/** A received number is left to the recorder. After this time, ms, it is checked whether the recorder dropped it. */
 const receivedMs = 10_000
 
 /** Fills gaps from recent blocks if many are missing, then from running transfers, then from the network's servers. */
@@ -38,7 +38,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   /** When to check the received numbers that are left to the recorder. */
   let receivedAgainAt = Infinity
 
-  /** A new gap may close by itself. A gap with a time far from this process's clock is not new. */
+  /** Whether the gap is new and may close by itself. A time far from this process's clock does not count as new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState): Generator<string> {
@@ -61,7 +61,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after the spy was disconnected, since it may have sent the missing messages meanwhile. */
+    /** Call this after a reconnect. The spy may have sent the missing messages while it was disconnected. */
     hurry: schedule.hurry,
     /** Records batch by batch, so an error loses no earlier batch. `upTo`: highest finalized number, as last read. */
     async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {

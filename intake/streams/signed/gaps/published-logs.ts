@@ -8,7 +8,7 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /** One call reads at most this many ranges. If the config has a first block, the next call continues below. */
+  /** One call reads at most this many ranges. If the config has a first block, the next call continues below them. */
   readonly reads?: number
 }
 
@@ -26,7 +26,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   let scanned: IntervalSet = []
   let range = rangeBlocks
 
-  /** Reads the newest unread blocks first, until all numbers are found or older blocks cannot have them. */
+  /** Reads unread blocks, newest first, until all numbers are found or older blocks cannot have them. */
   async function place(numbers: readonly string[], finalized: number): Promise<void> {
     const floor = source.begins.block ?? Math.max(0, finalized - ranges * rangeBlocks + 1)
     for (let reads = 0; reads < mostReads; reads++) {
@@ -44,7 +44,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** Asks most nodes, since the result is kept and one node might hide a number. False: nodes disagree now. */
+  /** Reads by a majority, since the result is kept and one node might hide a number. False: the nodes disagree now. */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)

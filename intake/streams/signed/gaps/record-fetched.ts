@@ -48,7 +48,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   return async (outcomes: Outcomes, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
     const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
     const blocked = blockedOf(outcomes, delayed)
-    // A blocked message is not absent, and already has its reason.
+    // A blocked message is known and has a reason, so its number needs no class.
     const unknown = [...absent.keys()].filter((number) => !blocked.has(number))
     const { ignored, delivered, classes } = await classifyGaps(deps, logs, unknown, upTo).catch(unclassified)
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
@@ -88,7 +88,7 @@ const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/** Decides when to ask for a number again. The wait grows to `auditMs`, for unobserved numbers to twelve times that. */
+/** Decides when to ask for a number again. The wait grows to `auditMs`, or for unobserved numbers to 12 * `auditMs`. */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {

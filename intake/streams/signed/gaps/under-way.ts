@@ -18,11 +18,11 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** A list is reused for `keptMs`, or `keptTimes` times its duration, or `keptFoundMs` if it has all numbers. */
+/** A list is reused for `keptMs`, or longer if listing took long (`keptTimes`) or has all numbers (`keptFoundMs`). */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/** Finds missing numbers with running transfers. Only proved runs count, as strangers in Temporal can run any id. */
+/** Finds missing numbers with running transfers. Only proved runs count: a stranger in Temporal can run any id. */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
