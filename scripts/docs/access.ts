@@ -13,6 +13,6 @@ export function describeAccess(): string {
   )
   return markdownTable(
     ['level', 'command', 'route'],
-    [['read', 'every other command needs no token', 'every `GET` but those below'], ...rows],
+    [['read', 'every other command (these need no token)', 'every `GET`, except those named after this table'], ...rows],
   )
 }
