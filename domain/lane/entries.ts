@@ -1,4 +1,5 @@
 import { worstCost } from '../fees/fees.ts'
+import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
@@ -61,6 +62,15 @@ export function entryCost(entry: Entry): bigint {
 
 export function ofIntent(state: LaneState, intentId: string): Entry | undefined {
   return Object.values(state.entries).find((entry) => entry.owner?.intentId === intentId)
+}
+
+export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolean {
+  return tombstones.includes(tombstone(intentId))
+}
+
+/** 64 bits of the id (FNV-1a) in base 36, which is short. After a collision the second intent tries another round. */
+export function tombstone(intentId: string): string {
+  return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
 
 /** The intent whose call may be mined with this nonce: the owner, or the intent that abandoned the nonce. */

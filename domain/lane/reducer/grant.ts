@@ -1,6 +1,20 @@
-import { fnv1a } from '../../hash.ts'
 import { worstCost } from '../../fees/fees.ts'
-import { isMined, ofIntent, put, unmined, type Step, count, inFlight, kept, laterRound, refuse, reusable, funded } from '../entries.ts'
+import {
+  count,
+  funded,
+  inFlight,
+  isMined,
+  isWithdrawn,
+  kept,
+  laterRound,
+  ofIntent,
+  put,
+  refuse,
+  reusable,
+  type Step,
+  tombstone,
+  unmined,
+} from '../entries.ts'
 import type { Entry, LaneState } from '../lane.ts'
 import type { LaneRequest, Refusal } from '../messages.ts'
 import { distrusted } from './observe.ts'
@@ -126,10 +140,6 @@ export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry[
   return put(state, { ...entry, fill: reason, maybeSent: true })
 }
 
-export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolean {
-  return tombstones.includes(tombstone(intentId))
-}
-
 /** Removes the owner of an entry but keeps the value, since the call may still be mined instead of the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
@@ -150,9 +160,4 @@ function inheritedNonce(state: LaneState): number | undefined {
 function bury(state: LaneState, intentId: string): LaneState {
   const one = tombstone(intentId)
   return { ...state, tombstones: [...state.tombstones.filter((other) => other !== one), one].slice(-tombstoneLimit) }
-}
-
-/** 64 bits of the id (FNV-1a) in base 36, which is short. After a collision the second intent tries another round. */
-export function tombstone(intentId: string): string {
-  return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }

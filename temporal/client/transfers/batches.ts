@@ -1,6 +1,6 @@
 import { workflowOf, type LaneId } from '../../../domain/lane/lane.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import { tombstone } from '../../../domain/lane/reducer/grant.ts'
+import { tombstone } from '../../../domain/lane/entries.ts'
 import {
   batchClearedSignal,
   type BatchEnd,
