@@ -17,15 +17,19 @@ interface Sent {
 /** A client whose updates a test answers by hand: of each request, its text in capitals. */
 function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spacingMs?: (requests: readonly string[]) => number } = {}) {
   const sent: Sent[] = []
+  const built: (readonly string[])[] = []
   const heard: (readonly string[])[] = []
   const { logger, lines } = recordingLogger('debug')
   const updates = new CoalescingUpdates<string, { answers: readonly string[]; count: number }>({
     fits: (requests) => requests.length <= mostRequests,
-    build: (update) => (updateId) =>
-      new Promise((resolve, reject) => {
-        const answer = () => resolve({ answers: update.map((text) => text.toUpperCase()), count: update.length })
-        sent.push({ update, updateId, at: performance.now(), answer, fail: reject })
-      }),
+    build: (update) => {
+      built.push(update)
+      return (updateId) =>
+        new Promise((resolve, reject) => {
+          const answer = () => resolve({ answers: update.map((text) => text.toUpperCase()), count: update.length })
+          sent.push({ update, updateId, at: performance.now(), answer, fail: reject })
+        })
+    },
     onResponse: ({ answers }) => void heard.push(answers),
     unreachable: 'LANE_UNREACHABLE',
     facts: { lane: 'a lane' },
@@ -36,7 +40,7 @@ function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spac
     await until(() => sent.length >= count, { timeoutMs: 40_000, everyMs: 1, what: `update ${count}` })
     return sent[count - 1]!
   }
-  return { updates, sent, heard, lines, nth }
+  return { updates, sent, built, heard, lines, nth }
 }
 
 const refusal = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('too many', type))
@@ -119,8 +123,8 @@ describe('coalescing updates', () => {
     expect([sent.length, heard]).toEqual([1, [[]]])
   })
 
-  test('an update is repeated with the same id until it is answered; a full run is no warning', async () => {
-    const { updates, sent, lines, nth } = setting()
+  test('an update is built once and repeated with the same id until it is answered; a full run is no warning', async () => {
+    const { updates, sent, built, lines, nth } = setting()
     const asked = updates.ask(['a'])
     ;(await nth(1)).fail(refusal(runIsFull))
     ;(await nth(2)).fail(new Error('14 UNAVAILABLE'))
@@ -130,6 +134,7 @@ describe('coalescing updates', () => {
     expect((await asked).answers).toEqual(['A'])
     expect(new Set(sent.slice(0, 3).map(({ updateId }) => updateId)).size).toBe(1)
     expect(sent[2]?.update).toEqual(['a'])
+    expect(built).toEqual([['a']])
     ;(await nth(4)).answer()
     await later
     expect(lines.map(({ level }) => level)).toEqual(['debug', 'debug'])

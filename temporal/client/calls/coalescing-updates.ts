@@ -9,7 +9,7 @@ export interface CoalescingOptions<Request, Response> {
   /** Whether these requests fit into one update. A request above the limit is sent without others. */
   fits(requests: readonly Request[]): boolean
   /** Builds an update for these requests. After an error it is sent again with its id, unless it is malformed. */
-  build(requests: readonly Request[]): Send<Response>
+  build(requests: readonly Request[]): (updateId: string) => Promise<Response>
   /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void
   /** Error code for requests that are unanswered at `close`. */
@@ -19,8 +19,6 @@ export interface CoalescingOptions<Request, Response> {
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
-
-type Send<Response> = (updateId: string) => Promise<Response>
 
 interface Asked<Request, Response> {
   readonly requests: readonly Request[]
@@ -98,7 +96,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
       this.#isOwed = false
       const requests = taken.flatMap((asked) => asked.requests)
       this.#nextAt = begun + (this.#options.spacingMs?.(requests) ?? 0)
-      const response = await this.#deliver(this.#options.build(requests))
+      const response = await this.#deliver(requests)
       if (response instanceof RelayerError) {
         for (const { reject } of taken) reject(response)
         continue
@@ -135,8 +133,9 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
   }
 
   /** All tries have the same update id, and a run of the workflow applies an id only once. */
-  async #deliver(send: Send<Response>): Promise<Response | RelayerError> {
-    const { facts, logger } = this.#options
+  async #deliver(requests: readonly Request[]): Promise<Response | RelayerError> {
+    const { build, facts, logger } = this.#options
+    const send = build(requests)
     const updateId = this.nextId()
     for (let tries = 0; !this.closed; tries++) {
       try {
