@@ -68,9 +68,9 @@ export class NonceRequests {
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
     // The view may be old, and nothing else asks about a closed lane. So the ledger decides whether it is still closed.
-    if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
-    else this.#queue.enter(waiter)
-    this.#pump()
+    const asksNow = this.#reported && this.#isClosedTo(request)
+    if (asksNow) void this.#ask(waiter)
+    this.#pump(asksNow ? undefined : waiter)
     return promise
   }
 
@@ -120,7 +120,8 @@ export class NonceRequests {
     waiter.wait.resolve({ kind: 'refused', ...refusal })
   }
 
-  #pump(): void {
+  #pump(entering?: Waiter): void {
+    if (entering) this.#queue.enter(entering)
     const { view } = this.#deps.ledger
     if (!view?.synced || !this.#reported || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
     for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter)
