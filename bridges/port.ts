@@ -62,8 +62,8 @@ export interface Endpoint {
   readonly chain: ChainName
   /** Checks that valid guardians signed the message or its source recorded it. Cached. Runs before its id is used. */
   verify(message: Uint8Array): Promise<Verdict>
-  /** Whether the target's contract accepts the emitter. Absent: `verify` covers it. */
-  accepts?(transfer: Transfer): Promise<Verdict>
+  /** `verify`, then whether the target's contract accepts the emitter. Absent: the same as `verify`. */
+  accepts?(message: Uint8Array): Promise<Verdict>
   /** All conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   /** Whether the target chain's state shows the delivery. One batched read, at `agreed` from each node. */

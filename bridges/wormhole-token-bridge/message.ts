@@ -40,11 +40,6 @@ export function signedBy(bytes: Uint8Array): number {
   return parseVaa(bytes).guardianSetIndex
 }
 
-/** 0x, lower case. */
-export function contractOf(recipient: string): string {
-  return `0x${recipient.slice(24)}`
-}
-
 /**
  * Names unknown sources `wormhole-<id>`. Throws what `readMessage` throws, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
  */
@@ -78,7 +73,7 @@ export interface TokenTransfer {
   readonly originChain: number
   /** 64 lower-case hex digits without 0x. */
   readonly originAddress: string
-  /** 64 lower-case hex digits without 0x. */
+  /** The last 20 of the recipient's 32 bytes. 0x, lower case. */
   readonly recipient: string
   /** Wormhole chain id. */
   readonly targetChain: number
@@ -105,7 +100,7 @@ export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
     originToken: `${originChain}/${originAddress}`,
     originChain,
     originAddress,
-    recipient: toHex(payload.subarray(67, 99)),
+    recipient: `0x${toHex(payload.subarray(79, 99))}`,
     targetChain: view.getUint16(99),
     fee: kind === 1 ? uint256(payload, 101) : 0n,
   }

@@ -1,11 +1,8 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import { completions, decodeBytesCall, selectorOf, type TokenBridgeReads, unregistered } from './contracts.ts'
-import { contractOf, readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
-import type { Intent } from '../../domain/lane/lane.ts'
-import { provedBy, unproved } from '../kit/verdict.ts'
-import { refusals } from './verify.ts'
+import { type TokenBridgeReads, unregistered } from './contracts.ts'
+import { readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
 
 /** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
 export interface PolicyOptions {
@@ -29,7 +26,7 @@ interface ProofOptions {
   readonly reads: Pick<TokenBridgeReads, 'emitter' | 'agreedEmitter'>
 }
 
-/** Checks target, registered emitter and signatures. Throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, read errors. */
+/** Checks target, signatures and registered emitter. Throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, what `verify` throws. */
 export function createProof({ chain, wormholeChainId, verify, reads }: ProofOptions) {
   return async function prove(bytes: Uint8Array): Promise<TokenBridgeMessage> {
     const message = readMessage(bytes)
@@ -38,12 +35,14 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
     if (targetChain !== wormholeChainId) {
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain } })
     }
-    await Promise.all([checkEmitter({ chain, reads }, emitterChain, emitter), verify(bytes)])
+    // Signatures first, so that junk costs no read of its emitter.
+    await verify(bytes)
+    await checkEmitter({ chain, reads }, emitterChain, emitter)
     return message
   }
 }
 
-type Proof = ReturnType<typeof createProof>
+export type Proof = ReturnType<typeof createProof>
 
 /** Checks all conditions of a delivery. Throws MESSAGE_MISMATCH, and what `prove` and `checkPolicy` throw. */
 export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOptions, prove: Proof) {
@@ -69,30 +68,11 @@ export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' 
 /** The config's rules. Throws PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_NOT_CONFIGURED, FEE_TOO_LOW. */
 function checkPolicy({ assets, minimumFees, calls, isFree }: PolicyOptions, sourceChain: ChainName, transfer: TokenTransfer): void {
   const { kind, recipient, originToken, fee } = transfer
-  const contract = contractOf(recipient)
-  if (kind === 3 && calls?.[contract] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient: contract } })
+  if (kind === 3 && calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
   if (assets && !assets.includes(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
   // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
   if (kind === 3) return
   const minimum = minimumFees?.[originToken] ?? (isFree?.(sourceChain) ? '0' : undefined)
   if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain } })
   if (fee < BigInt(minimum)) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
-}
-
-/** See `Endpoint.proveCall`: one VAA that guardians signed, and a function that delivers its payload. */
-export function createProveCall(tokenBridge: string, calls: PolicyOptions['calls'], prove: Proof) {
-  return async function proveCall({ to, data, value }: Intent): Promise<void> {
-    const contract = to.toLowerCase()
-    const selector = data.slice(0, 10).toLowerCase()
-    const vaa = decodeBytesCall(data)
-    if (value !== '0') throw unproved('It carries coins.', { to, value })
-    if (!vaa) throw unproved('It is no exactly encoded call with one VAA.', { to, selector })
-    const { transfer } = await provedBy(() => prove(vaa), refusals)
-    const { kind } = transfer
-    const recipient = contractOf(transfer.recipient)
-    const call = calls?.[recipient]
-    const redeems = call !== undefined && contract === recipient && selector === selectorOf(call)
-    if (kind === 3 ? redeems : contract === tokenBridge && completions.includes(selector)) return
-    throw unproved('It is not the call that delivers this payload.', { to, selector, kind, recipient })
-  }
 }

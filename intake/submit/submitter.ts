@@ -1,4 +1,4 @@
-import type { Bridge, Bridges, Endpoint, Verdict } from '../../bridges/port.ts'
+import type { Bridge, Bridges, Verdict } from '../../bridges/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
@@ -82,11 +82,12 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     return isRestarted ? 'started' : 'known'
   }
 
-  /** Reads whether the emitter is accepted. Called after the signatures are verified, so that junk costs no reads. */
-  async function demandAccepted(id: string, endpoint: Endpoint, transfer: Transfer): Promise<void> {
-    const refusal = refusalOf(await endpoint.accepts?.(transfer))
-    if (refusal && !refusal.retriable) refusals.set(id, refusal)
-    if (refusal) throw refusal
+  /** Remembers only the refusal of an emitter, since other bytes with this id may have good signatures. */
+  function demandAccepted(id: string, verdict: Verdict): void {
+    if (verdict.kind === 'valid') return
+    const refusal = new RelayerError(verdict.code, { detail: verdict.reason })
+    if (verdict.code === 'EMITTER_UNKNOWN') refusals.set(id, refusal)
+    throw refusal
   }
 
   /** Starts the transfer. If it runs already, offers it this copy, because the copy's guardian set may be newer. */
@@ -104,8 +105,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (!bridge)
       throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
     const transfer = bridge.decode(message)
-    const id = transferId(transfer)
     const signers = bridge.signedBy?.(message)
+    const id = transferId(transfer)
     // Copies signed by the same guardian set are interchangeable.
     const copy = { signers, key: `${id}/${signers ?? ''}` }
     const isRepeated = options.repeats === 'skip'
@@ -113,9 +114,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const refusal = isRepeated ? refusals.get(id) : undefined
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
-    const invalid = refusalOf(await endpoint.verify(message))
-    if (invalid) throw invalid
-    await demandAccepted(id, endpoint, transfer)
+    await demandAccepted(id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
     const input = inputOf(transfer, options, defaults)
     const started = await within(client, startTimeoutMs, () => startOrOffer(bridge, id, input, options, copy))
     if (started.status === 'started') stepTimes?.reached('started', transfer, input.seenAt)
@@ -155,11 +154,6 @@ function inputOf(
     ...(chosen !== undefined && { priority: chosen }),
     ...(due !== undefined && { deadline: due }),
   }
-}
-
-function refusalOf(verdict: Verdict | undefined): RelayerError | undefined {
-  if (!verdict || verdict.kind === 'valid') return undefined
-  return new RelayerError(verdict.code, { detail: verdict.reason })
 }
 
 /** A stranger may have started the transfer with unreadable bytes. Any copy counts as newer than such bytes. */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { createTokenBridgeReads } from '../../bridges/wormhole-token-bridge/contracts.ts'
-import { checkEmitter } from '../../bridges/wormhole-token-bridge/validate.ts'
+import { checkEmitter, createProof } from '../../bridges/wormhole-token-bridge/validate.ts'
 import type { At } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { signVaa, transferPayload } from '../helpers/vaa.ts'
 
 const [forged, registered] = ['66'.repeat(32), '11'.repeat(32)]
 
@@ -21,6 +23,15 @@ test('the word of one node makes nobody the token bridge of a chain; that of mos
   for (let round = 0; round < 3; round++) await checkEmitter({ chain, reads }, 2, registered)
   expect(asked).toEqual(['majority-latest'])
   await expect(checkEmitter({ chain, reads }, 2, forged)).rejects.toMatchObject({ code: 'EMITTER_UNKNOWN' })
+})
+
+test('a message without good signatures costs no read of its emitter', async () => {
+  const { chain, asked, reads } = chainWithLiar()
+  const verify = () => Promise.reject(new RelayerError('VAA_SIGNATURE_INVALID'))
+  const prove = createProof({ chain, wormholeChainId: 2, verify, reads })
+  const { bytes } = signVaa({ emitterChain: 4, payload: transferPayload({ toChain: 2 }) })
+  await expect(prove(bytes)).rejects.toMatchObject({ code: 'VAA_SIGNATURE_INVALID' })
+  expect(asked).toEqual([])
 })
 
 test('the wrapped coin is remembered on the word of most nodes', async () => {

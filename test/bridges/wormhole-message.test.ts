@@ -37,7 +37,7 @@ describe('the token bridge message', () => {
       originToken: `${said.tokenChain}/${said.tokenAddress}`,
       originChain: said.tokenChain,
       originAddress: said.tokenAddress,
-      recipient: said.to,
+      recipient: `0x${said.to.slice(24)}`,
       targetChain: said.toChain,
     })
   })

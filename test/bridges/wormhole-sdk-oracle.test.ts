@@ -46,7 +46,12 @@ describe("Wormhole's own SDK", () => {
         })
         expect(toChain(vaa.emitterChain)).toBe(head.emitterChain)
         expect(vaa.signatures.map(({ guardianIndex }) => guardianIndex)).toEqual(guardians)
-        expect(ours).toMatchObject({ amount: body.amount, fee: body.fee, originAddress: toHex(body.token), recipient: toHex(body.to) })
+        expect(ours).toMatchObject({
+          amount: body.amount,
+          fee: body.fee,
+          originAddress: toHex(body.token),
+          recipient: `0x${toHex(body.to.subarray(12))}`,
+        })
         expect([toChain(ours.originChain), toChain(ours.targetChain)]).toEqual([body.tokenChain, body.toChain])
       }),
     )

@@ -7,25 +7,35 @@ import { unused } from '../helpers/unused.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
 import { onEveryChain } from '../helpers/on-every-chain.ts'
 
-test('a repeated message of an unregistered emitter costs reads once, unless a person submits it', async () => {
+function setting(verdicts: { readonly verify: Verdict; readonly accepts?: Verdict }) {
   const name = 'wormhole-token-bridge'
   const asked: string[] = []
-  const look = (what: string, verdict: Verdict) => async () => (asked.push(what), verdict)
-  const endpoint = {
-    verify: look('signatures', { kind: 'valid' }),
-    accepts: look('emitter', { kind: 'rejected', code: 'EMITTER_UNKNOWN', reason: '' }),
-  }
-  const bridge = {
-    name,
-    decode: createDecode(new Map([[2, 'ethereum']])),
-    signedBy,
-    endpoints: onEveryChain(endpoint),
-  } as unknown as Bridge
+  const methods = Object.entries(verdicts).map(([method, verdict]) => [method, async () => (asked.push(method), verdict)])
+  const endpoints = onEveryChain(Object.fromEntries(methods))
+  const bridge = { name, decode: createDecode(new Map([[2, 'ethereum']])), signedBy, endpoints } as unknown as Bridge
   const submitter = createSubmitter({ bridges: new Map([[name, bridge]]), client: unused('client') as never })
   const { bytes } = signVaa({ emitterChain: 1, payload: transferPayload({ toChain: 2 }) })
-  const submit = (repeats: 'ask' | 'skip') => codeOfAsync(() => submitter.submit(name, bytes, { repeats }))
+  return { asked, submit: (repeats: 'ask' | 'skip') => codeOfAsync(() => submitter.submit(name, bytes, { repeats })) }
+}
+
+const rejected = (code: 'EMITTER_UNKNOWN' | 'VAA_SIGNATURE_INVALID'): Verdict => ({ kind: 'rejected', code, reason: '' })
+
+test('a repeated message of an unregistered emitter costs reads once, unless a person submits it', async () => {
+  const { asked, submit } = setting({ verify: { kind: 'valid' }, accepts: rejected('EMITTER_UNKNOWN') })
   for (let time = 0; time < 100; time++) expect(await submit('skip')).toBe('EMITTER_UNKNOWN')
-  expect(asked).toEqual(['signatures', 'emitter'])
+  expect(asked).toEqual(['accepts'])
   expect(await submit('ask')).toBe('EMITTER_UNKNOWN')
-  expect(asked).toHaveLength(4)
+  expect(asked).toHaveLength(2)
+})
+
+test('a message with bad signatures is checked each time, since a copy with the same id may have good ones', async () => {
+  const { asked, submit } = setting({ verify: { kind: 'valid' }, accepts: rejected('VAA_SIGNATURE_INVALID') })
+  for (let time = 0; time < 3; time++) expect(await submit('skip')).toBe('VAA_SIGNATURE_INVALID')
+  expect(asked).toEqual(['accepts', 'accepts', 'accepts'])
+})
+
+test('a message of a bridge without emitters is verified before it is started', async () => {
+  const { asked, submit } = setting({ verify: rejected('VAA_SIGNATURE_INVALID') })
+  expect(await submit('skip')).toBe('VAA_SIGNATURE_INVALID')
+  expect(asked).toEqual(['verify'])
 })

@@ -1,0 +1,93 @@
+import { decodeBase64, id } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import type { Intent } from '../../domain/lane/lane.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { provedBy, unproved } from '../kit/verdict.ts'
+import type { PlannedDelivery } from '../port.ts'
+import type { TokenBridgeReads } from './contracts.ts'
+import { readMessage } from './message.ts'
+import type { PolicyOptions, Proof } from './validate.ts'
+import { refusals } from './verify.ts'
+
+const selectors = new LRUCache<string, string>({ max: 1_000, memoMethod: (signature) => id(signature).slice(0, 10) })
+
+/** 0x and 8 hex digits. */
+export function selectorOf(signature: string): string {
+  return selectors.memo(signature)
+}
+
+/** The delivering functions. Each takes only the signed VAA. */
+const completions = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
+
+/** ABI offset of the bytes, one word. The next word is their length. */
+const offset = '20'.padStart(64, '0')
+const headDigits = 10 + 2 * 64
+
+/** ABI encoding of `name(bytes)`, 0x. ethers would take a hundred times as long, several times per delivery. */
+export function encodeBytesCall(selector: string, argument: Uint8Array): string {
+  const digits = Buffer.from(argument).toString('hex')
+  return `${selector.toLowerCase()}${offset}${argument.length.toString(16).padStart(64, '0')}${digits.padEnd(paddedDigits(argument.length), '0')}`
+}
+
+/** Undefined unless the data is byte for byte what `encodeBytesCall` makes. */
+export function decodeBytesCall(data: string): Uint8Array | undefined {
+  const text = data.toLowerCase()
+  if (!/^0x[0-9a-fA-F]*$/.test(data) || text.length < headDigits || text.slice(10, 74) !== offset) return undefined
+  // No length needs more than 48 bits.
+  if (!/^0{52}/.test(text.slice(74, headDigits))) return undefined
+  const length = Number.parseInt(text.slice(74, headDigits), 16)
+  const end = headDigits + 2 * length
+  if (text.length !== headDigits + paddedDigits(length) || /[^0]/.test(text.slice(end))) return undefined
+  return Buffer.from(text.slice(headDigits, end), 'hex')
+}
+
+function paddedDigits(length: number): number {
+  return Math.ceil(length / 32) * 64
+}
+
+type DeliveryOptions = PolicyOptions & { readonly wormholeChainId: number; readonly tokenBridge: string }
+
+export function createDelivery({ wormholeChainId, tokenBridge, calls, prices }: DeliveryOptions, { weth }: Pick<TokenBridgeReads, 'weth'>) {
+  return function delivery({ bridge, targetChain, message }: Transfer): PlannedDelivery {
+    const bytes = decodeBase64(message)
+    const { kind, recipient, originChain, originAddress, originToken, fee } = readMessage(bytes).transfer
+    const price = prices?.[originToken]
+    return {
+      async call() {
+        const call = kind === 3 ? calls?.[recipient] : undefined
+        if (call !== undefined) return { to: recipient, data: encodeBytesCall(selectorOf(call), bytes), value: '0' }
+        // Unwraps if the token is this chain's wrapped coin (Bridge.sol allows it only then).
+        const native = originChain === wormholeChainId && originAddress === (await weth()).slice(2).padStart(64, '0')
+        const method = native ? 'completeTransferAndUnwrapETH(bytes)' : 'completeTransfer(bytes)'
+        return { to: tokenBridge, data: encodeBytesCall(selectorOf(method), bytes), value: '0' }
+      },
+      parties: { bridge, targetChain, recipient, token: originToken },
+      // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
+      earned: price === undefined || kind === 3 ? undefined : fee * BigInt(price),
+      // A recipient contract (payload 3) may do anything when it is called a second time.
+      revertsOnceDelivered: kind !== 3,
+    }
+  }
+}
+
+/** See `Endpoint.calls`. */
+export function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}): Readonly<Record<string, readonly string[]>> {
+  const redeemers = Object.fromEntries(Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]]))
+  return { ...redeemers, [tokenBridge]: [...completions, ...(redeemers[tokenBridge] ?? [])] }
+}
+
+/** See `Endpoint.proveCall`: one VAA that guardians signed, and a function that delivers its payload. */
+export function createProveCall(tokenBridge: string, calls: PolicyOptions['calls'], prove: Proof) {
+  return async function proveCall({ to, data, value }: Intent): Promise<void> {
+    const contract = to.toLowerCase()
+    const selector = data.slice(0, 10).toLowerCase()
+    const vaa = decodeBytesCall(data)
+    if (value !== '0') throw unproved('It carries coins.', { to, value })
+    if (!vaa) throw unproved('It is no exactly encoded call with one VAA.', { to, selector })
+    const { kind, recipient } = (await provedBy(() => prove(vaa), refusals)).transfer
+    const call = calls?.[recipient]
+    const redeems = call !== undefined && contract === recipient && selector === selectorOf(call)
+    if (kind === 3 ? redeems : contract === tokenBridge && completions.includes(selector)) return
+    throw unproved('It is not the call that delivers this payload.', { to, selector, kind, recipient })
+  }
+}
