@@ -46,12 +46,12 @@ export class LaneAgent {
     this.#observer.start()
   }
 
-  /** Gets no more nonces, but drives those it has. Waiting calls fail (LANE_UNREACHABLE) and go to another process. */
+  /** Asks for no more nonces, but drives those it has. Waiting calls fail with LANE_UNREACHABLE and go elsewhere. */
   quiesce(): void {
     this.#requests.close()
   }
 
-  /** Leaves its nonces to the next process with the key, for which the ledger has all that is needed. */
+  /** Leaves its nonces to the next process with the key. The ledger has all that this process needs. */
   stop(): void {
     const nonces = this.#transactions.claims
     if (nonces.length > 0)
@@ -103,7 +103,7 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /** Gets a nonce. Refused: none in time, or a closed lane. Throws LANE_UNREACHABLE, and what `checkSigning` throws. */
+  /** Gets a nonce. Refused: no nonce in time, or a closed lane. Throws LANE_UNREACHABLE, `checkSigning` errors. */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -137,7 +137,7 @@ export class LaneAgent {
     }
   }
 
-  /** Gives a nonce back. Does nothing if a transaction was signed, since the lane must then use the nonce. */
+  /** Gives a nonce back. Does nothing if a transaction was signed for it, because then the lane must use the nonce. */
   release(pending: PendingTransaction): Promise<void> {
     return this.#requests.release(pending)
   }

@@ -1,5 +1,5 @@
 export interface Waiting {
-  /** 1 (first) … 5. */
+  /** The class: 1 (served first) … 5. */
   readonly priority: number
   /** Fairness key: waiters of one class take turns by source. */
   readonly source: string
@@ -11,7 +11,7 @@ export interface Waiting {
 /** A waiter rises by one class per this time, ms, so that high classes do not starve the others. */
 const ageingMs = 10_000
 
-/** Serves by class less age, then by the source served longest ago, then by deadline, so deadlines favour no source. */
+/** Serves the lowest class minus age, then the source served longest ago, then the earliest deadline of that source. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

@@ -1,15 +1,15 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** How long a promised slot is kept, ms. The workflow task of the admission may last 10 s. */
+/** How long a promised slot is kept, ms. The admission's workflow task, which starts the step, may last 10 s. */
 const promisedMs = 10_000
 /** Longest wait of an admission for a slot, ms. Meanwhile its workflow answers no queries and handles no signals. */
 const longestWaitMs = 1_000
-/** After this many unused promises in a row, none is made for `restMs`, since another process takes the steps. */
+/** After this many unused promises in a row, no slot is promised for `restMs`: another process takes the steps. */
 const missesInARow = 5
 /** How long no slots are promised, ms. */
 const restMs = 15_000
 
-/** Slots for broadcasts with one key. Queued steps wait for one. Local steps cannot, so admissions promise them one. */
+/** Slots for broadcasts with one key. Queued steps wait for a slot. Local steps cannot: admissions promise them one. */
 export class StepSlots {
   readonly size: number
   #taken = 0

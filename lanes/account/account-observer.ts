@@ -6,16 +6,16 @@ import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Blocks between reads of the account of a lane without work, which look for funds and external use of the key. */
+/** Blocks between reads of the account while a lane has no work. They show new funds and external use of the key. */
 const idleBlocks = 10
 /** Time between queries of an idle lane's ledger for orders, ms. A query may cost a replay. */
 const idleQueryMs = 20_000
 /** Blocks between reads of the account of a lane that waits for funds. */
 const brokeBlocks = 2
-/** How often an unchanged observation is sent within `fillAfterBlocks`, after which unclaimed nonces are filled. */
+/** Unchanged observations are sent this often per `fillAfterBlocks`. Nonces unclaimed for so long are filled. */
 const claimsPerFill = 20
 
-/** The ledger gets another final block only once it is this many blocks deep, deeper than any reorganisation. */
+/** The ledger gets a new final block only once it has this many final blocks above it, more than any reorg has. */
 const oldEnough = 1_000
 
 /** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */
@@ -79,7 +79,7 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // Only the ledger knows whether an operator has reset the lane.
+    // Keeps asking, at idle intervals, because only the ledger knows whether an operator has reset the lane.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -88,14 +88,14 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // The ledger comes first, because it may know another chain than this one.
+    // The ledger is asked before the account is read, because the ledger may know another chain than this one.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // Also the first time, because a ledger restored from a backup may have forgotten transactions in the pool.
+    // True at the first read, too, because a ledger restored from a backup may lack transactions that are in the pool.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -184,7 +184,7 @@ type AccountChecks = ReturnType<typeof createAccountChecks>
 
 function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   const address = laneAddress(config.lane)
-  /** Is this the chain that the ledger knows? `unsure`: no answer from the nodes. */
+  /** Whether this is the chain that the ledger knows. `unsure`: the nodes have not answered yet. */
   let identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
   let witnessed = 0
 
@@ -206,11 +206,11 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     }
   }
 
-  /** Are fewer nonces final than the ledger knows? Then a reorganisation went deeper than finality. */
+  /** Whether fewer nonces are final than the ledger knows. If so, a reorg went deeper than finality. */
   async function isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { finalized: was = 0, finalizedAt } = ledger.view ?? {}
     const height = chain.heads.current?.finalized ?? 0
-    // The nonces of a chain that may be another one prove nothing.
+    // Nonces prove nothing while the chain may be another one.
     if (identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= was || height < finalizedAt) return false
     const final = await chain.agreedNonce(address)
     if (final >= was) return false
@@ -222,11 +222,11 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** One node alone must not make the ledger skip nonces for good, so most must show the last transaction or count. */
+  /** Whether most nodes show the last transaction or the count. One node must not make the ledger skip nonces. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true
-    // Another process may have been granted these nonces since the last answer.
+    // The ledger may have granted these nonces to another process since its last answer.
     await ledger.introduce()
     if (counted <= given()) return true
     const [mined, agreed] = await Promise.allSettled([chain.mined(address, counted - 1), chain.agreedNonce(address)])

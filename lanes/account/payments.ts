@@ -4,9 +4,9 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 const paymentGas = 21_000n
-/** The sweep's reserve covers a price that rises by this factor before the payment is sent. */
+/** A sweep keeps enough coins for a gas price that rises by this factor before the payment is sent. */
 const priceRoom = 2n
-/** The signed gas limit is 1.2 times the estimate, so twice the estimate is enough. */
+/** A sweep keeps enough coins for this factor of the gas estimate. The signed gas limit is 1.2 times the estimate. */
 const limitRoom = 2n
 
 /** Sends the balance, less `keep` (wei) and the highest cost, to the treasury. Throws INPUT_INVALID, read errors. */

@@ -37,7 +37,7 @@ export class PendingTransactions {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
-    // Only the first try with this nonce may give it back. On a later try, an earlier one may have sent a transaction.
+    // Only the first try with this nonce may give it back. Before a later try, a transaction may have been sent.
     const call = { intentId, intent, callHash, tried, grantedTo: maybeSent ? undefined : grantedTo }
     const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
     this.#byNonce.set(nonce, pending)
@@ -84,7 +84,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // Without an intent there is no alert, since this process only fills the nonce and a call it cannot sign may win.
+      // No alert without an intent: this process only fills the nonce, and Portage's own call may have used it.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

@@ -39,11 +39,11 @@ type SentBatch =
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** How long a list of the lane's batches is reused, ms, because many steps ask together after a restart. */
+/** How long a list of the lane's batches is reused, ms, because many steps need it at once after a restart. */
 const listedMs = 1_000
 const checkMs = 5_000
 
-/** A lane's batches in one process. Each is recorded, gets a nonce and is signed, so that any process can go on. */
+/** A lane's batches in one process. Records each before it gets a nonce and is signed, so any process can continue. */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
@@ -56,7 +56,7 @@ export class BatchTracker {
     this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
-  /** A nonce that may be signed is not given back. @param unfit called right before signing: members to drop */
+  /** Never gives back a nonce that may be signed. @param unfit called right before signing; returns members to drop */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
@@ -71,7 +71,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /** The unfinal batch that carries an intent, driven by this process from now on. Throws what the server throws. */
+  /** Finds the batch in progress that carries an intent, and drives it from now on. Throws Temporal's errors. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined

@@ -4,7 +4,7 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** A candidate without an answer waits for the next flush, or if not `together`, for the flush of its half. */
+  /** A candidate without an answer waits for the next flush or, if `together` is false, for the flush of its half. */
   readonly answers: ReadonlyMap<C, T>
 }
 
@@ -12,19 +12,19 @@ interface BatcherOptions<C, T> {
   readonly most: number
   /** A block's time, ms. The first two flushes in a period are immediate. Later candidates wait. */
   readonly periodMs: number
-  /** Longest wait for a full batch in busy times, ms, at least `periodMs`. Busy: `busyArrivals` came within it. */
+  /** Longest wait for a full batch in busy times, ms, at least `periodMs`. Busy: `busyArrivals` in that time. */
   readonly fullBatchMs: number
   readonly alone: T
   /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
   readonly check?: (candidate: C) => Promise<void>
-  /** @param isHalf half of a failed batch. If this half has one candidate, it must be checked alone and answered */
+  /** @param isHalf half of a failed batch. A half of one candidate must be checked alone and answered */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   /** ms. */
   readonly now?: () => number
 }
 
 const quietFlushes = 2
-/** This many candidates within `fullBatchMs` make a busy time, in which a wait of seconds halves the calls. */
+/** This many candidates within `fullBatchMs` make a busy time. Waiting for seconds then halves the number of calls. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
@@ -34,7 +34,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** Group commit. In quiet times a candidate goes alone. Candidates that come during one flush share the next flush. */
+/** Group commit. In quiet times a candidate is sent alone. Candidates that come during one flush share the next. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -143,7 +143,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
-      // A candidate that failed alone is in no half, so the flush should have answered it.
+      // A candidate that failed alone is in no half, so no later flush would answer it.
       const lost = !together && !halved.has(member)
       if (answer !== undefined || lost) {
         member.expired = true

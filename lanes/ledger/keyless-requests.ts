@@ -22,9 +22,9 @@ export type Withdraw = KeylessSteps['withdraw']
 
 export interface LedgerNonces {
   readonly lane: LaneId
-  /** Nonces that are not final in the ledger: of the workflow's intents, and of batches that carry one of these. */
+  /** Nonces in the ledger that are not final: of the workflow's intents, and of batches that carry such an intent. */
   readonly nonces: readonly number[]
-  /** Intents of the workflow whose nonces the lane does not fill yet. */
+  /** Intents of the workflow that own a nonce which the lane is not filling. */
   readonly owners: readonly string[]
   /** The ledger has forgotten the nonces below this one, because they are final. */
   readonly finalized: number
@@ -47,14 +47,14 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
       const asked = [...new Set([...lanes.keys(), ...more])]
       return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
     },
-    /** For many workflows, which share reads: each ledger is asked at most every 200 ms, and after the call began. */
+    /** Calls for many workflows share reads: at most one per ledger and 200 ms. A read begins after the call did. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }
 
 /**
  * Withdraws intents without the key. A missing ledger is started, so that its tombstone refuses late requests. An
- * intent in a batch is free only for `abandon`. Throws LANE_UNREACHABLE.
+ * intent in a batch is free only if `how` is `abandon`. Throws LANE_UNREACHABLE.
  */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
@@ -72,7 +72,7 @@ function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, La
   }
 }
 
-/** Pauses and resumes that Portage itself orders, for lanes of the config. Throws what the Temporal client throws. */
+/** Pauses and resumes lanes of the config by orders of Portage itself. Throws errors of the Temporal client. */
 export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>) {
   async function order(lane: LaneId, request: LaneOrder): Promise<void> {
     const config = lanes.get(lane)

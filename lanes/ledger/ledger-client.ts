@@ -21,10 +21,10 @@ type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 /** Maximum number of requests per update. Keeps the payload well below the server's limits. */
 const requestsPerUpdate = 64
 
-/** Pauses after an update that asked for no nonce, one, or several, ms. Later requests share an update. */
+/** Pauses after an update that asked for no nonce, for one, or for several, ms. Requests in a pause share an update. */
 const spacingsMs = [0, 200, 500]
 
-/** Sends requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
+/** Sends the requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
 export class LedgerClient {
   view: LaneView | undefined
   hasOrders = false
@@ -83,7 +83,7 @@ export class LedgerClient {
 
   /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
   ask(ask: Ask): Promise<LaneAnswer>
-  /** @param isStale if true right before the request leaves, nothing is sent and undefined returned */
+  /** @param isStale called right before sending. True: nothing is sent, and the result is undefined */
   ask(ask: Ask, isStale: () => boolean): Promise<LaneAnswer | undefined>
   async ask(ask: Ask, isStale = () => false): Promise<LaneAnswer | undefined> {
     const response = await this.#updates.ask([{ ...ask, id: this.#updates.nextId() }], isStale)

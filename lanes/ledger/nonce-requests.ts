@@ -24,13 +24,13 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /** End of the wait, ms since this process began. After a pause of the process, the timer of `wait` may be late. */
+  /** End of the wait, ms since this process began. The timer of `wait` is late if the process was paused. */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/** Longest extra wait for a pending answer after the caller's time, ms, since an unwanted nonce costs a no-op. */
+/** How long after its limit a call still waits for a pending answer, ms, since an unused nonce may cost a no-op. */
 const lateAnswerMs = 10_000
 
 /** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as fit into its window. */
@@ -40,7 +40,7 @@ export class NonceRequests {
   readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
-  /** Hash of the block at which the ledger last refused. Not the height, which would repeat on a replaced chain. */
+  /** Hash of the block at which the ledger last refused. A hash, because heights repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
   /** Whether the ledger has an observation of this process. Without it a restored ledger would grant used nonces. */
@@ -67,7 +67,7 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // The view may be old, and nothing else asks about a closed lane. So the ledger decides whether it is still closed.
+    // The view may be old, and nothing else asks about a closed lane. So this request asks whether it is still closed.
     const asksNow = this.#reported && this.#isClosedTo(request)
     if (asksNow) void this.#ask(waiter)
     this.#pump(asksNow ? undefined : waiter)
@@ -134,7 +134,7 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      // After a pause of this process another one may have delivered, and a nonce would be wasted.
+      // While this process was paused, another process may have delivered, so a nonce would be wasted.
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1
@@ -144,7 +144,7 @@ export class NonceRequests {
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
       if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
-      // The caller has gone and nothing is signed, so the nonce is given back. If that fails, the next try finds it.
+      // The caller waits no longer and nothing is signed, so give the nonce back. If that fails, the next try finds it.
       return this.release(pending).catch(() => {})
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return

@@ -17,7 +17,7 @@ const maxAgeMs = 5_000
 
 export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
-/** Whether the lanes of a chain take work, by their ledgers and the pollers of their queues. */
+/** Finds out from ledgers, and from the pollers of queues, which lanes of a chain take work. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
   /** A lane without an answer counts as open. `unserved`: no poller of its queue and no fresh observation. */
@@ -28,7 +28,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** Lanes that take new work. If none do, the unserved lanes, since their queues continue with the next worker. */
+  /** Lanes that take new work. If none do, the lanes without a worker: their queues continue with the next worker. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)
@@ -50,7 +50,7 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
 
 const checkEveryMs = 2_000
 const wokenAtOnce = 20
-/** How many transfers are watched at most. The others wait until their own time is over. */
+/** At most this many transfers are watched. The others are only woken by their own timers. */
 const mostWaiting = 20_000
 
 interface OpenLaneWatcherOptions {
@@ -63,7 +63,7 @@ interface OpenLaneWatcherOptions {
 
 export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
 
-/** Wakes transfers of this process once a lane of their chain takes work, since their own waits grow to a minute. */
+/** Wakes transfers of this process once a lane of their chain takes work. Their own timers grow to a minute. */
 export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {

@@ -15,7 +15,7 @@ interface SigningCall {
   readonly tried?: readonly SignedHash[] | undefined
 }
 
-/** `call`: this call is never signed. `limit`: a limit of the config is exceeded; a cheaper transaction may pass. */
+/** `call`: the signer never signs this call. `limit`: it exceeds a limit of the config; a cheaper one may pass. */
 type SigningRefusal = 'call' | 'limit'
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
@@ -28,11 +28,11 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** A nonce's attempts: recorded, then signed. Compares signing hashes, since a KMS gives each process another hash. */
+/** A nonce's attempts: recorded, then signed. Compares signing hashes: KMS signatures, so also hashes, vary. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
-  /** The ledger was wiped and began anew, so it knows fewer attempts than this process, and none can be added. */
+  /** The ledger began anew and knows fewer attempts than this process, so no attempt can be added. */
   forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
@@ -41,7 +41,7 @@ export class Attempts {
   readonly #earlierNoops: ReadonlySet<string>
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
-  /** Transaction hash → place of its attempt. */
+  /** Transaction hash → index of its attempt. */
   readonly #places = new Map<string, number>()
 
   constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], { intent, intentId, tried = [] }: SigningCall) {
@@ -75,7 +75,7 @@ export class Attempts {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
 
-  /** Attempts that the signer does not refuse now. An earlier process, or a stranger, recorded the others. */
+  /** Attempts that the signer does not refuse now. Refused ones are on record from an earlier process or a stranger. */
   get allowed(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
@@ -122,8 +122,8 @@ export class Attempts {
   }
 
   /**
-   * Skips refused attempts, since later no-ops must be signed. Throws a refusal only if no attempt is signed, and all
-   * other errors of the signer.
+   * Skips refused attempts, because no-ops after them must be signed. Throws a refusal only if no attempt is signed;
+   * throws all other errors of the signer.
    */
   async sign(): Promise<void> {
     await this.#trySign()
@@ -131,7 +131,7 @@ export class Attempts {
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Signs attempts that were refused for a while. True: the last attempt is signed now and serves as the raise. */
+  /** Tries temporarily refused attempts again. True: the last attempt is now signed, and serves as the raise. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()
@@ -140,8 +140,8 @@ export class Attempts {
   }
 
   /**
-   * The next attempt, and the signer's refusal of it. Outbids also the attempts that are refused for now, unless that
-   * exceeds a limit. Throws read errors.
+   * The next attempt, and the signer's refusal of it. Also outbids temporarily refused attempts, unless that exceeds a
+   * limit. Throws read errors.
    */
   async propose(
     reason: RaiseReason,

@@ -2,7 +2,7 @@ import { selectorOf, type Fees, mostNoopGas, nextOffer, type Raising } from '../
 import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/** `stuck`: the lowest nonce is in no block. `reprice`: raise if the market asks more. `atLeast` may exceed caps. */
+/** `stuck`: the lowest nonce is in no block. `reprice`: raise if market fees are higher. `atLeast`: may exceed caps. */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
@@ -77,7 +77,7 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/** Decides when a nonce's fee is raised. Only the lowest can be stuck. Counts blocks, since chains may halt. */
+/** Decides when a nonce's fee is raised. Only the lowest nonce can be stuck. Counts blocks, because chains may halt. */
 export function createStuckDetector(blocks: number, raises: boolean) {
   let attemptedAt = -1
   let lowestSince: number | undefined
@@ -95,9 +95,9 @@ export function createStuckDetector(blocks: number, raises: boolean) {
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /** The nodes found the attempt too cheap. `any`: no pool has the attempt, so its nonce need not be the lowest. */
+    /** Nodes found the attempt too cheap. `any`: no pool has it, so it is raised even above the lowest nonce. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
-    /** Called at each block. `stuck`: raise. `reprice`: raise if the market asks more. `pricedOut`: by the base fee. */
+    /** Call this at each block. @param pricedOut whether the base fee is above what the attempts offer */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
       lowestSince = lowest ? (lowestSince ?? height) : undefined
       pricedOutSince = pricedOut ? (pricedOutSince ?? height) : undefined

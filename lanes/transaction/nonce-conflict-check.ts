@@ -6,15 +6,15 @@ import type { Attempts } from './attempts.ts'
 const graceBlocks = 2
 const everyBlocks = 5
 
-/** `ours`: our attempt under an unknown hash. `external`: another one in a final block; no `hash` if nodes lack it. */
+/** `ours`: our attempt, under an unknown hash. `external`: another transaction; no `hash` if the nodes lack it. */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
  * Finds the transaction that used a nonce if no own attempt has a receipt. It is external once most nodes count the
- * nonce as used at finality, and its block is final or two checks find it pruned. A pruned transaction may be ours,
- * so operator transactions are not resent.
+ * nonce as used at finality and, besides, its block is final or two checks find no transaction (pruned). A pruned one
+ * may be ours, so operator transactions are not resent.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number, ownCallHash: string | undefined) {
   let blocks = 0

@@ -130,7 +130,7 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // The order often comes with the answer to a raise. Wait for that raise, or each order would meet the next raise.
+    // The order often comes with the answer to a raise. Without waiting for that raise, it would find one in progress.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
     // If the signer refuses a recorded no-op (which may be forged), a cheaper no-op may pass.
@@ -209,7 +209,7 @@ export class PendingTransaction {
     await this.#send()
   }
 
-  /** Logged once per nonce. The best attempt is sent again until the market falls or the config allows more. */
+  /** Logs only the first of several refusals. The best attempt is sent again until the signer allows a higher one. */
   #reportRefusal(refusal: RelayerError | undefined): void {
     if (refusal && !this.#refused) {
       const about = { nonce: this.nonce, ...problemOf(refusal) }

@@ -6,9 +6,9 @@ const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-non
 
 /** After this many blocks without inclusion a transaction is sent again, since pools may have evicted it. */
 const resendAfterBlocks = 5
-/** The same time on chains where a higher fee replaces nothing, ms (OpenZeppelin on Arbitrum: 20 s). */
+/** The resend interval on chains where a higher fee replaces nothing, ms (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** A transaction is hopeless after all nodes refused it for good at this many blocks. */
+/** A transaction is hopeless once all nodes have refused it for good at this many blocks. */
 const agreedBlocks = 2
 /**
  * `agreedBlocks` for a transaction that a node took, since pools may learn its cost later and drop it (zkEVM counters).
@@ -53,13 +53,13 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** All nodes said often enough that the call can never be mined. Once a node took one, `fatal` no longer counts. */
+    /** Whether all nodes often said that the call can never be mined. After a node took one, `fatal` is ignored. */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** All nodes said at two blocks that the last transaction can never be mined, and no node ever took that one. */
+    /** Whether all nodes said at two blocks that the last transaction can never be mined, and no node ever took it. */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender
