@@ -93,7 +93,7 @@ export const streamRows = {
   },
   STREAM_AUDIT_UNENDED: retry(
     'The audit of the stream ended early, because an answer that it needed did not come.',
-    '`portage stuck` names the cause: the stream has no source, or Temporal, a ledger or a node does not answer. Once that is repaired, audit the stream again. What the audit had found by then is kept.',
+    '`portage stuck` names the cause: the stream has no source, or Temporal, a ledger or a node does not answer. Once that is repaired, audit the stream again. The findings up to then are kept.',
   ),
   CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',

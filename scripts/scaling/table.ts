@@ -58,7 +58,7 @@ function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batc
       floor,
     ],
     ['RPC calls, in addition to the calls that are made once per block', tell(costs.rpcCalls), throughput],
-    ['RPC calls per block (not per transfer) of a chain with no transfers', tell(costs.rpcPerBlock), outage],
+    ['RPC calls per block of a chain with no transfers', tell(costs.rpcPerBlock), outage],
     ['gas of a Wormhole delivery (one guardian)', tell(gas.wormhole), sizes],
     ['gas of a native delivery', tell(gas.native), nativeSizes],
     [
@@ -66,11 +66,11 @@ function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batc
       tell(gas.batched),
       batched,
     ],
-    ['memory of a process (not per transfer), MiB', tell(costs.processMiB), throughput],
+    ['memory of a process, MiB', tell(costs.processMiB), throughput],
     [`transfers per second, with everything on ${throughput.machine.cpus} cores`, tell(costs.measuredPerSecond), throughput],
   ]
   return markdownTable(
-    ['measured', 'value per transfer', 'commit', 'load of the machine'],
+    ['measured', 'value, per transfer unless the row names something else', 'commit', 'load of the machine'],
     rows.map(([what, value, { commit = '-', machine }]) => [what, value, commit, machine.load.join(', ')]),
   )
 }
