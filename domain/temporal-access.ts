@@ -46,6 +46,6 @@ export interface TemporalAccess {
   readonly encryption?: PayloadEncryption | undefined
   /** The config's names for streams. Absent: callers use ids. */
   readonly streamNames?: StreamNames | undefined
-  /** Never set. Keeps the config's map `temporal` out of this type, since it lacks values of files and variables. */
+  /** Never set. So the config's map `temporal`, which lacks temporal.toml and TEMPORAL_* variables, has a wrong type. */
   readonly useEnvironment?: never
 }

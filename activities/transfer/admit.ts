@@ -42,7 +42,7 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings'>, ref
     })
 }
 
-/** Halts no route, since anyone with access to Temporal can forge bytes. Streams find contradictions on the chains. */
+/** A bad message halts no route: anyone with access to Temporal can forge it. Streams halt routes, from the chains. */
 async function validate(
   deps: Pick<StepDeps, 'settings'>,
   refuse: Refuse,

@@ -26,7 +26,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/** Pauses a lane whose key lacks the role on every bridge. Resumes the lane once its key has a role. */
+/** Pauses a lane whose key is a relayer on no bridge. Resumes the lane once its key is a relayer on one. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number

@@ -5,7 +5,7 @@ import type { LaneAnswer, Refusal } from './messages.ts'
 
 /** Maximum nonces in the ledger: 15 minutes to finality at 20 nonces per second. Further grants wait for finality. */
 const mostKept = 20_000
-/** Maximum bytes of packed entries. The rest of a state's 2 MiB is for raises and a deep reorganisation. */
+/** Maximum bytes of packed entries. Fee raises and a deep reorganisation need the rest of a state's 2 MiB. */
 const mostBytes = 1_572_864
 
 /** Approximate size of an entry outside a page, bytes. */

@@ -61,7 +61,7 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
 
-/** Records that the transfer runs again. If `open` has no room, the number stays outside the window. */
+/** Records that the transfer runs again. If the list `open` is full, the number stays in the list `outside`. */
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)

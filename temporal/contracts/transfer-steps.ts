@@ -126,7 +126,7 @@ export interface ConfirmInput {
   /** Portage's transaction. Absent: somebody else may have caused the effect. */
   landed?: Landed
   waitMs: number
-  /** A majority of the nodes must show no effect, because the transfer would end without it. */
+  /** One node's "no effect" is not enough: the transfer would end undelivered, so a majority must say so. */
   requireAgreement?: true
   seenAt?: number
 }

@@ -32,7 +32,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** One lookup per bridge and process, because its limits apply to each server as a whole. */
+  /** One lookup per bridge, because it limits the requests of this process to each API server. */
   readonly vaaLookup: (bridge: string) => VaaLookup
 }
 

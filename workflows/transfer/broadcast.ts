@@ -177,7 +177,7 @@ export class LaneIntent {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /** Before parking, waits until none of the intent's nonces can be mined, including nonces of an earlier ledger. */
+  /** After the deadline: waits until none of the intent's nonces can be mined, including those of an earlier ledger. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`

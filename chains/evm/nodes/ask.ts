@@ -27,7 +27,7 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
 
 /**
  * Asks all nodes in parallel. Ends when all have answered, `onAnswer` returns true, or the grace is over. Never throws.
- * @param mostGraceMs longest wait for the others after `needed` answers. The usual grace starts at the first answer
+ * @param mostGraceMs also ends this long after `needed` answers, if the usual grace after the first one lasts longer
  */
 export async function askMany<T>(
   nodes: readonly NodeClient[],

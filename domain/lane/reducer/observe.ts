@@ -117,7 +117,7 @@ function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAft
 
 const mostForgotten = 32
 
-/** Records the nonces used without a grant: above `before.next`, or returned unsigned. @param at ledger's clock, ms */
+/** Records nonces that were used although no grant was in force. @param at the ledger's clock, ms since the epoch */
 export function rememberForgotten(before: LaneState, after: LaneState, at: number): LaneState {
   const [from, to] = [before.next, after.next]
   const below = unmined(before).filter((entry) => reusable(entry) && isUsed(after, entry))
@@ -128,7 +128,7 @@ export function rememberForgotten(before: LaneState, after: LaneState, at: numbe
   return { ...after, forgotten: ranges.slice(-mostForgotten) }
 }
 
-/** Whether the nonce is in a block, or `inherited` because another ledger may have granted it (`withoutReusable`). */
+/** A nonce is used if it is in a block, or if its fill is `inherited`: another ledger may have granted it then. */
 function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }

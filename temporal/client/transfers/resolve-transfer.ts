@@ -37,7 +37,7 @@ const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
 /**
  * The id that a text names: an id, its beginning or last part, the hash of a transaction, a digest, `sequence:digest`,
  * `chain/emitter/sequence`, `source:target:nonce` or `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS
- * with candidates, TEMPORAL_UNAVAILABLE, and errors of `gate`.
+ * with candidates, TEMPORAL_UNAVAILABLE, and what `known.gate` throws.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
