@@ -72,7 +72,7 @@ export const chainRows = {
   }),
   TRANSACTION_REFUSED: outage('The node refused the transaction.', 'Read the message of the node.'),
   HEADERS_UNCHECKED: row(
-    'The headers of most nodes do not have the hashes that the nodes give: headers are no longer checked.',
+    'The block headers from most nodes do not fit the hashes from the same nodes: headers are no longer checked.',
     'Nothing if the chain hashes its headers in its own way. Otherwise find out who can alter answers between the nodes and this process.',
   ),
   SIGNATURES_SLOW: row(

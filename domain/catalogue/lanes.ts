@@ -103,7 +103,7 @@ export const laneRows = {
     "Check the chain's finality (run `portage node list`). If finality is only slow, add a lane.",
   ),
   NONCE_NOT_FINAL: retry(
-    'A call that must not be sent twice may still be mined with a nonce that it held before.',
+    'An earlier nonce of this call is not final: the call may still be mined with that nonce.',
     'Nothing: the wait ends once that nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
   ),
   KEY_USED_ELSEWHERE: row(

@@ -10,7 +10,7 @@ export const messageRows = {
   ),
   MESSAGE_TOO_LARGE: fatal(
     'The message is larger than Portage carries.',
-    'Redeem it without Portage: `portage transfer submit` has the same limit.',
+    'Redeem the message without Portage, because `portage transfer submit` has the same limit.',
   ),
   VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
   VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),

@@ -53,7 +53,7 @@ export const operationRows = {
   ),
   API_BUSY: retry(
     'This process already handles its limit of requests of this kind.',
-    'Send it again after the time in the Retry-After header, or to another process that serves the API.',
+    'Send the request again after the time in the Retry-After header, or send it to another process that serves the API.',
   ),
   EVENTS_FULL: retry(
     'This process already serves its limit of event streams.',
@@ -93,7 +93,7 @@ export const operationRows = {
     'Ask the administrator of this deployment: `portage token list` shows when and why.',
   ),
   ACCESS_LEVEL: fatal(
-    'The level of the access token is too low for this.',
+    'The level of the access token is too low for this request.',
     'Use a token of the level that is needed: docs/operate/access.md.',
   ),
   ACCESS_SCOPE: fatal(
@@ -102,7 +102,7 @@ export const operationRows = {
   ),
   ACCESS_HOST: fatal(
     'The request names a host that this API does not serve.',
-    'If it is a name of this API, add it to api.hosts in the config.',
+    'If the host is a name of this API, add it to api.hosts in the config.',
   ),
   ACCESS_KEYS: fatal(
     'The keys of the access tokens cannot be used.',

@@ -138,10 +138,10 @@ export const streamRows = {
   ),
   AUDIT_CORRECTED: row(
     'The audit of a stream found numbers that the stream listed as open although their transfers had ended.',
-    'Nothing: the stream is correct now. If it repeats, find out who ends transfers: run `portage stream show <stream>`.',
+    'Nothing: the stream is correct now. If the audit finds such numbers again, find out who ends transfers: run `portage stream show <stream>`.',
   ),
   RUNS_FOREIGN: row(
-    'Workflow runs claim to deliver messages of an emitter that guardians never signed. Portage ignores these runs.',
+    'Workflow runs claim numbers of an emitter for which the guardians signed no message. Portage ignores these runs.',
     'Find out who can reach Temporal: Portage did not start these runs. `portage transfer show <first>` shows the first of them.',
   ),
 } satisfies Record<string, Row>

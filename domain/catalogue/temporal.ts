@@ -46,7 +46,7 @@ export const temporalRows = {
   ),
   TEMPORAL_UNTRUSTED: outage(
     "The Temporal server's certificate is not trusted.",
-    'Name the CA that signed it: temporal.tls.caFile, or TEMPORAL_TLS_SERVER_CA_CERT_PATH. If only its name differs, set temporal.tls.serverName.',
+    'Name the CA that signed it: temporal.tls.caFile, or TEMPORAL_TLS_SERVER_CA_CERT_PATH. If only the name in the certificate differs, set temporal.tls.serverName.',
   ),
   TEMPORAL_CERTIFICATE_REFUSED: outage(
     "The Temporal server refuses Portage's certificate, or requires one and got none.",
@@ -58,10 +58,10 @@ export const temporalRows = {
   ),
   TEMPORAL_API_KEY_REFUSED: outage(
     "The Temporal server does not accept Portage's API key.",
-    'The key is wrong, expired or of another account. Put a new one into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
+    'The key is wrong, expired or of another account. Put a new key into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
   ),
   TEMPORAL_PERMISSION: outage(
-    'The Temporal server does not permit this in the namespace.',
+    'The Temporal server does not permit this request in the namespace.',
     'Give the API key or certificate access to the named namespace: write for workers and orders, read for queries. An expired API key is refused in the same way.',
   ),
   TEMPORAL_OPEN: row(
@@ -79,7 +79,7 @@ export const temporalRows = {
   VERSION_INACTIVE: row('This version of the workers gets no new work.', 'Run `portage deploy status`, then `portage deploy promote`.'),
   QUEUE_UNPOLLED: fatal(
     'This process serves a task queue of Temporal, but no longer polls it.',
-    'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start it again. Keep its log: this is a bug.',
+    'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start the process again. Keep its log: this is a bug.',
   ),
   STEPS_LEFT: row(
     'Steps did not end within the shutdown time, and are left to other processes.',
@@ -99,7 +99,7 @@ export const temporalRows = {
   ),
   PROCESS_NOT_READY: row(
     'No process of a role is ready, or some processes of a role wait for something.',
-    '`GET /readyz` at the admin port of the process says what it waits for.',
+    '`GET /readyz` at the admin port of a process says what the process waits for.',
   ),
   // Encrypted payloads. All errors are retriable, because another process may have the key.
   ENCRYPTION_KEY: retry(
@@ -108,7 +108,7 @@ export const temporalRows = {
   ),
   ENCRYPTION_KEY_UNKNOWN: retry(
     'A payload in Temporal is encrypted with a key that this process does not have.',
-    'Add the key with this id to temporal.encryption.keys, after the first, and restart the process; the workflow waits until then. If you never used this id, somebody else can write to Temporal.',
+    'Add the key with this id to temporal.encryption.keys, behind the first key, and restart the process; the workflow waits until then. If you never used this id, somebody else can write to Temporal.',
   ),
   ENCRYPTION_MISSING: retry(
     'A payload in Temporal is not encrypted, and temporal.encryption.required refuses such payloads.',
@@ -116,7 +116,7 @@ export const temporalRows = {
   ),
   ENCRYPTION_BROKEN: retry(
     'A payload in Temporal cannot be decrypted with the key that it names.',
-    'Check that all processes have the same key under this id. Otherwise somebody who can reach Temporal has changed or moved it: docs/runbooks/WORKFLOW_FAILING.md.',
+    'Check that all processes have the same key under this id. Otherwise somebody who can reach Temporal has changed or moved the payload: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   PAYLOADS_PLAIN: row(
     'Payloads in Temporal are not encrypted.',

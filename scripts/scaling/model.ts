@@ -121,7 +121,7 @@ function chainLimits({ gas }: Costs, chain: ChainKind): Limit[] {
     {
       what: `${name}: open transfers of a native route`,
       carries: routeRate(chain),
-      next: 'finality in less time: no setting raises this limit',
+      next: 'a chain that is final sooner, because no setting raises this limit',
     },
     { what: `${name}: ${percent}, Wormhole`, carries: ofGas(gas.wormhole), next: 'another chain' },
     { what: `${name}: ${percent}, native`, carries: ofGas(gas.native), next: 'batches, then another chain' },
