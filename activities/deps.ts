@@ -50,9 +50,6 @@ export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: cha
 }
 
 /** Throws TARGET_CHAIN_UNSUPPORTED. */
-export function lanesOf<T>(
-  { lanes }: { readonly lanes: ReadonlyMap<ChainName, T> },
-  { targetChain: chain }: Pick<Transfer, 'targetChain'>,
-): T {
+export function lanesOf({ lanes }: Pick<StepDeps, 'lanes'>, { targetChain: chain }: Pick<Transfer, 'targetChain'>): LaneStatusCache {
   return ofChain(lanes, { chain })
 }

@@ -1,12 +1,13 @@
 import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, Parties } from '../../bridges/port.ts'
-import type { Receipt } from '../../chains/port.ts'
+import type { Chain, Receipt } from '../../chains/port.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { endpointOf, type StepDeps } from '../deps.ts'
+import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 import { agreed } from './effect.ts'
 
 const haltedMs = 5_000
@@ -16,14 +17,23 @@ type Waiting = Extract<Stopped, { kind: 'waiting' }>
 export type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
+/** The target of a transfer, as the steps of its admission use it. */
+export interface Target {
+  readonly endpoint: Endpoint
+  readonly chain: Chain
+  readonly lanes: Pick<LaneStatusCache, 'open' | 'statuses'>
+  readonly reserve: Reserve
+}
+
 /** Runs a step of admission unless the transfer is halted. Keeps the reservation only if the transfer goes on. */
 export function admissionStep<T extends Admission | Passed>(
-  deps: Deps,
+  deps: Deps & Pick<StepDeps, 'chains' | 'lanes'>,
   transfer: Transfer,
-  step: (reserve: Reserve, endpoint: Endpoint) => Promise<T>,
+  step: (target: Target) => Promise<T>,
 ): Promise<T | Waiting> {
   const endpoint = endpointOf(deps, transfer)
-  const stepUnlessHalted = async (reserve: Reserve) => haltedBy(deps, transfer) ?? step(reserve, endpoint)
+  const [chain, lanes] = [chainOf(deps, transfer), lanesOf(deps, transfer)]
+  const stepUnlessHalted = async (reserve: Reserve) => haltedBy(deps, transfer) ?? step({ endpoint, chain, lanes, reserve })
   const goesOn = ({ kind }: T | Waiting) => kind === 'passed' || kind === 'ready' || kind === 'unsettled'
   return withReservation(endpoint, transfer, stepUnlessHalted, goesOn)
 }

@@ -1,14 +1,12 @@
-import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
-import type { Chain } from '../../chains/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
-import { admissionStep, deniedBy, quarantineOf } from '../checks/restrictions.ts'
-import { chainOf, type StepDeps } from '../deps.ts'
+import { admissionStep, deniedBy, quarantineOf, type Target } from '../checks/restrictions.ts'
+import type { StepDeps } from '../deps.ts'
 import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
 
@@ -20,23 +18,23 @@ const fastFinalityMs = 10_000
 /** Steps 1-3 as one local activity, so that their chain reads are sent together. If halted, waits before step 1. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
-    admissionStep(deps, input.transfer, async (reserve, endpoint) => {
+    admissionStep(deps, input.transfer, async (target) => {
       const { transfer } = input
-      const delivery = await validate(deps, refuse, endpoint, transfer)
+      const delivery = await validate(deps, refuse, target.endpoint, transfer)
       if ('kind' in delivery) return delivery
       const isThere = () => showsEffect(deps, transfer, input.disputed)
-      const admission = await prepareUnless(isThere, deps, input, { reserve, endpoint, delivery })
+      const admission = await prepareUnless(isThere, deps, input, target, delivery)
       if (admission.kind !== 'ready') return admission
-      const ready = await promiseSlot({ ...deps, chain: chainOf(deps, transfer), endpoint }, transfer, admission)
+      const ready = await promiseSlot(deps.localLanes, target, transfer, admission)
       deps.stepTimes?.reached('admitted', transfer, input.startedAt)
       return ready
     })
 }
 
 /** Step 1 as a durable activity. @param refuse decides the end of a transfer that does not pass */
-export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings'>, refuse: Refuse): KeylessSteps['validate'] {
+export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['validate'] {
   return ({ transfer }) =>
-    admissionStep(deps, transfer, async (_, endpoint) => {
+    admissionStep(deps, transfer, async ({ endpoint }) => {
       const validated = await validate(deps, refuse, endpoint, transfer)
       return 'kind' in validated ? validated : { kind: 'passed' }
     })
@@ -71,8 +69,8 @@ export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDeliver
 /** Step 3 as a durable activity: chooses the lane, simulates, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) =>
-    admissionStep(deps, input.transfer, (reserve, endpoint) =>
-      prepareUnless(async () => false, deps, input, { reserve, endpoint, delivery: endpoint.delivery(input.transfer) }),
+    admissionStep(deps, input.transfer, (target) =>
+      prepareUnless(async () => false, deps, input, target, target.endpoint.delivery(input.transfer)),
     )
 }
 
@@ -81,19 +79,19 @@ async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
   input: AdmitInput,
-  { reserve, endpoint, delivery }: { readonly reserve: Reserve; readonly endpoint: Endpoint; readonly delivery: PlannedDelivery },
+  target: Target,
+  delivery: PlannedDelivery,
 ): Promise<Ready | Stopped> {
   const { transfer } = input
-  const choice = await chooseLane(deps, input, reserve)
+  const choice = await chooseLane(deps, input, target)
   if (choice.kind !== 'lane') {
     if (await isThere()) return settled(deps, transfer)
-    return choice.kind === 'none' ? noLane(deps, transfer) : waitForGate(deps, transfer, choice.gate)
+    return choice.kind === 'none' ? noLane(deps, transfer, target.lanes) : waitForGate(deps, transfer, choice.gate, target.chain)
   }
   const { lane } = choice
   const price = async () => {
     const intent = await delivery.call()
-    const pricing = { chain: chainOf(deps, transfer), fees: deps.fees }
-    return [intent, await priceCall(pricing, { lane, owner: transferId(transfer), intent })] as const
+    return [intent, await priceCall({ chain: target.chain, fees: deps.fees }, { lane, owner: transferId(transfer), intent })] as const
   }
   const { parties, earned, revertsOnceDelivered: isShown } = delivery
   const [delivered, [intent, priced]] = await Promise.all([isShown ? false : isThere(), price()])
@@ -101,7 +99,7 @@ async function prepareUnless(
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
   if (priced.kind === 'reverts') {
-    const meaning = endpoint.explainRevert(priced.revert, transfer)
+    const meaning = target.endpoint.explainRevert(priced.revert, transfer)
     if (meaning.kind === 'delivered') return settled(deps, transfer)
     const { code, reason } = meaning
     return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
@@ -117,7 +115,8 @@ async function prepareUnless(
 
 /** Promises a local slot to an admitted transfer if its lane's key is here, finality is fast, and no call is shared. */
 export async function promiseSlot(
-  { localLanes, chain, endpoint }: Pick<StepDeps, 'localLanes'> & { readonly chain: Chain; readonly endpoint: Endpoint },
+  localLanes: StepDeps['localLanes'],
+  { chain, endpoint }: Pick<Target, 'chain' | 'endpoint'>,
   transfer: Transfer,
   ready: Ready,
 ): Promise<Ready> {

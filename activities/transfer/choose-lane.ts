@@ -1,13 +1,12 @@
 import type { ClosedGate } from '../../bridges/gates/gate-watcher.ts'
-import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { fnv1a } from '../../domain/hash.ts'
-import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
-import type { LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
+import type { Target } from '../checks/restrictions.ts'
+import { lanesOf, type StepDeps } from '../deps.ts'
 
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
@@ -18,9 +17,7 @@ const mostWatchedMs = 30 * 60_000
 /** Minimum wait after a gate opens until a transfer checks it unasked, ms. The watcher should wake it earlier. */
 const leastLateMs = 60_000
 
-type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'openLanes'> & {
-  readonly lanes: ReadonlyMap<ChainName, Pick<LaneStatusCache, 'open' | 'statuses'>>
-}
+type Deps = Pick<StepDeps, 'gates' | 'openLanes'>
 
 /** A lane that may deliver this transfer, the closed gate that it waits for, or `none`: no lane takes work. */
 export type Choice =
@@ -29,8 +26,9 @@ export type Choice =
   | { readonly kind: 'none' }
 
 /** Chooses an open lane by rendezvous hash. Lanes that the transfer just left are not chosen. */
-export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
-  const open = await lanesOf(deps, transfer).open()
+export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, target: Omit<Target, 'chain'>): Promise<Choice> {
+  const { lanes, reserve } = target
+  const open = await lanes.open()
   let fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
   for (let lane = preferredLane(transferId(transfer), fresh); lane !== undefined; lane = preferredLane(transferId(transfer), fresh)) {
@@ -42,7 +40,7 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
     fresh = fresh.filter((other) => other !== lane)
   }
   const left = open.find((lane) => avoid.includes(lane))
-  if (left === undefined) return unauthorizedGate(deps, transfer, unauthorized)
+  if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
   // If this gate is why the avoided lane gave no nonce, the transfer waits for the gate.
   const gate = await reserve(laneAddress(left))
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
@@ -51,20 +49,19 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
 /** If a missing role at the bridge is all that keeps every lane from working, the transfer waits for the role. */
 async function unauthorizedGate(
   deps: Deps,
-  transfer: Transfer,
+  { endpoint, lanes }: Pick<Target, 'endpoint' | 'lanes'>,
   unauthorized: Extract<Gate, { kind: 'lane' }> | undefined,
 ): Promise<Choice> {
-  const statuses = await lanesOf(deps, transfer).statuses()
+  const statuses = await lanes.statuses()
   const paused = statuses.filter(({ pause }) => pause === 'unauthorized')
   for (const { lane } of paused) deps.gates?.unauthorized(lane)
   const [first] = paused
   const closed = unauthorized ?? (first && ({ kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: first.detail ?? '' } as const))
   const otherwise = statuses.some((one) => !one.open && !paused.includes(one))
-  return closed && !otherwise && endpointOf(deps, transfer).reserve ? { kind: 'closed', gate: closed } : { kind: 'none' }
+  return closed && !otherwise && endpoint.reserve ? { kind: 'closed', gate: closed } : { kind: 'none' }
 }
 
-export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
-  const lanes = lanesOf(deps, transfer)
+export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
   // If a lane is open, the transfer has just left it, and would be woken immediately for nothing.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
@@ -89,11 +86,11 @@ function preferredLane(key: string, candidates: readonly LaneId[]): LaneId | und
   return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate
 }
 
-export function waitForGate(deps: Pick<StepDeps, 'gates' | 'chains'>, transfer: Transfer, gate: Exclude<Gate, { kind: 'open' }>): Stopped {
+export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, { kind: 'open' }>, chain: Target['chain']): Stopped {
   const { code, reason } = gate
   if (gate.kind === 'transfer') return { kind: 'impossible', code, reason }
   deps.gates?.wait(transfer, gate)
-  const now = chainOf(deps, transfer).heads.current?.latest.timestamp
+  const now = chain.heads.current?.latest.timestamp
   const watched = deps.gates !== undefined
   const share = Number.parseInt(transfer.digest.slice(2, 10), 16) / 2 ** 32
   return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share })) }

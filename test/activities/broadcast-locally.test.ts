@@ -58,7 +58,7 @@ describe('The promise of an admission', () => {
   const ready: Ready = { kind: 'ready', lane, ...offer }
   const chain = (msToFinality: number): Chain => ({ ...scriptedChain(() => '0xaa'), blockTimeMs: 1_000, msToFinality: () => msToFinality })
   const promised = (lanes: ReturnType<typeof setting>['lanes'], msToFinality: number, own: Partial<Endpoint> = {}) =>
-    promiseSlot({ localLanes: lanes, chain: chain(msToFinality), endpoint: fakeEndpoint(own) }, transfer, ready)
+    promiseSlot(lanes, { chain: chain(msToFinality), endpoint: fakeEndpoint(own) }, transfer, ready)
 
   test('a slot is promised if the process holds the key, finality is fast and a slot is free', async () => {
     expect(await promised(setting().lanes, 2_000)).toEqual({ ...ready, local: true })

@@ -6,11 +6,11 @@ import type { PauseKind } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { fakeEndpoint } from './fake-bridge.ts'
 
 const lanes = ['evm-1:0xa', 'evm-1:0xb', 'evm-1:0xc']
 const transfer = nativeTransfer()
-const open = { kind: 'open' } as const
+const opened = { kind: 'open' } as const
 const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
 const paused = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' } as const
 const pausedLane = (lane: string, detail: string, pause: PauseKind = 'operator'): LaneStatus => ({
@@ -26,24 +26,22 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
   const asked: string[] = []
   const passedOver: string[] = []
   const noted: string[] = []
-  const reserve = async (_: unknown, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open)
+  const reserve = async (_: unknown, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? opened)
   const endpoint = fakeEndpoint(gated ? { reserve } : {})
   const deps = {
-    bridges: bridgesWith(endpoint),
-    lanes: new Map([
-      ['bsc', { statuses: async () => statuses, open: async () => statuses.filter((one) => one.open).map(({ lane }) => lane) }],
-    ]),
     gates: { wait: () => {}, unauthorized: (lane: string) => void passedOver.push(lane) },
     openLanes: { watchFor: (id: string) => void noted.push(id) },
   }
+  const open = async () => statuses.filter((one) => one.open).map(({ lane }) => lane)
+  const target = { endpoint, lanes: { statuses: async () => statuses, open } }
   return {
-    none: () => noLane(deps, transfer),
+    none: () => noLane(deps, transfer, target.lanes),
     noted,
     choose: (avoid: string[] = []) =>
       withReservation(
         endpoint,
         transfer,
-        (reserve) => chooseLane(deps, { transfer, avoid }, reserve),
+        (reserve) => chooseLane(deps, { transfer, avoid }, { ...target, reserve }),
         () => true,
       ),
     asked,
