@@ -10,7 +10,7 @@ import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import { isDelivered } from '../checks/effect.ts'
 import { priceCall, type Priced } from '../checks/price-call.ts'
-import { type Admitted, goesAlone, type NoSlot, restrictionOf } from '../checks/restrictions.ts'
+import { type Admitted, type NoSlot, restrictionOf } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
@@ -134,7 +134,7 @@ async function check(
   const checkOne = async (candidate: BatchCandidate) => {
     const effect = readsEffect ? effectAnswer(deps, candidate.transfer) : undefined
     const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, deps.endpoint, candidate, deps.agent.lane)])
-    return { candidate, answer: delivered ?? restricted ?? (goesAlone(deps, candidate.parties) ? alone : undefined) }
+    return { candidate, answer: delivered ?? restricted ?? (deps.losses?.goesAlone(candidate.parties) ? alone : undefined) }
   }
   const found = await Promise.all(candidates.map(checkOne))
   for (const { candidate, answer } of found) if (answer) answers.set(candidate, answer)

@@ -4,6 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
+import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
@@ -21,6 +22,8 @@ interface Loss {
   readonly paid: bigint
   readonly now: number
 }
+
+export type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
 /** Nothing is sent before `until`, ms since the epoch. */
 interface Wait {
@@ -97,7 +100,8 @@ export class Losses {
     this.#batches.set(txHash, 'explained')
   }
 
-  goesAlone(parties: Parties, now: number): boolean {
+  /** Whether the transfer shares no call, since a batch with its token or recipient reverted. */
+  goesAlone(parties: Parties, now = Date.now()): boolean {
     const batches = this.#recentBatches(parties, now)
     const recipient = recipientKey(parties)
     return batches.some(({ recipients }) => recipients.has(recipient)) || costOf(batches) > this.#budget
@@ -108,6 +112,15 @@ export class Losses {
     return [...this.#batches.values()]
       .filter((batch) => batch !== 'explained')
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
+  }
+
+  /** A wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent. */
+  quarantineOf(parties: Parties, retriedAt: number | undefined): Waiting | undefined {
+    const now = Date.now()
+    const wait = this.waitOf(parties, now, retriedAt)
+    if (!wait) return undefined
+    const reason = `${wait.reason}; tried again at ${new Date(wait.until).toISOString()}`
+    return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: wait.until - now }
   }
 
   /** Undefined: may be sent. @param retriedAt when an operator ordered a retry; earlier losses no longer count */

@@ -9,11 +9,11 @@ import type { LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 import { agreed } from './effect.ts'
+import type { Waiting } from './losses.ts'
 
 const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
-type Waiting = Extract<Stopped, { kind: 'waiting' }>
 export type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
@@ -49,7 +49,7 @@ export interface Admitted {
 export async function restrictionOf(deps: Deps, endpoint: Endpoint, admitted: Admitted, lane: LaneId): Promise<NoSlot | undefined> {
   const { transfer, parties, retriedAt } = admitted
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
-    const known = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? quarantineOf(deps, parties, retriedAt)
+    const known = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? deps.losses?.quarantineOf(parties, retriedAt)
     const gate = known ?? (await reserve(laneAddress(lane)))
     return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
   }
@@ -71,19 +71,6 @@ export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties)
     code: kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED',
     reason: `${kind} ${value} was denied by ${by}: ${reason}`,
   }
-}
-
-/** A wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent. */
-export function quarantineOf({ losses }: Pick<Deps, 'losses'>, parties: Parties, retriedAt: number | undefined): Waiting | undefined {
-  const now = Date.now()
-  const wait = losses?.waitOf(parties, now, retriedAt)
-  if (!wait) return undefined
-  const reason = `${wait.reason}; tried again at ${new Date(wait.until).toISOString()}`
-  return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: wait.until - now }
-}
-
-export function goesAlone({ losses }: Pick<Deps, 'losses'>, parties: Parties): boolean {
-  return losses?.goesAlone(parties, Date.now()) ?? false
 }
 
 /**

@@ -13,7 +13,7 @@ import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import { isDelivered } from '../checks/effect.ts'
-import { goesAlone, restrictionOf } from '../checks/restrictions.ts'
+import { restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
@@ -49,10 +49,11 @@ export async function acquire(
   const { agent, batchRouting: routing } = deps
   const endpoint = endpointOf(deps, transfer)
   const { call, parties } = endpoint.delivery(transfer)
-  const request = requestOf(input, await call())
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   // An earlier try may have sent a call, even one that the ledger has forgotten.
   const maybeSent = mode !== 'new' || info.attempt > 1
+  const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
+  const request = requestOf(input, await call())
   if (maybeSent) {
     const held = await agent.find(request, signal)
     if (held.kind === 'acquired') return held
@@ -60,7 +61,6 @@ export async function acquire(
     const batch = await routing?.find(transfer, intentId)
     if (batch) return { kind: 'acquired', pending: batch.pending, batch }
   }
-  const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
   const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt }
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
@@ -70,7 +70,7 @@ export async function acquire(
   const restricted = await restriction()
   if (restricted) return restricted
 
-  const shared = goesAlone(deps, parties) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
+  const shared = deps.losses?.goesAlone(parties) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
   if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
   const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 })

@@ -5,7 +5,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
-import { admissionStep, deniedBy, quarantineOf, type Target } from '../checks/restrictions.ts'
+import { admissionStep, deniedBy, type Target } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
 import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
@@ -104,7 +104,7 @@ async function prepareUnless(
     const { code, reason } = meaning
     return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
   }
-  const quarantine = quarantineOf(deps, parties, input.retriedAt)
+  const quarantine = deps.losses?.quarantineOf(parties, input.retriedAt)
   if (quarantine) return quarantine
   if (earned !== undefined && earned < priced.cost) {
     const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`

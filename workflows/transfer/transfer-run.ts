@@ -117,12 +117,6 @@ export class TransferRun {
     this.#writeAttributes(before, facts)
   }
 
-  /** Enters `admitting` if the transfer was parked, or if the try begins at step 1. */
-  enterTry(): void {
-    const { state, underway, round } = this.progress
-    if (state === 'parked' || (state !== 'admitting' && !underway)) this.enter('admitting', `round ${round}`)
-  }
-
   park(code: ErrorCode, reason: string): undefined {
     this.enter('parked', reason, { code, reason })
   }

@@ -38,7 +38,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   const { underway } = run.progress
   if (run.ending && !underway) return endUndelivered(run)
 
-  run.enterTry()
+  if (run.state === 'parked' || (run.state !== 'admitting' && !underway)) run.enter('admitting', `round ${run.progress.round}`)
   const ready = underway?.ready ?? (await admit(run))
   if (ready?.kind === 'rejected' || ready?.kind === 'declined') return endByPolicy(run, ready)
   if (ready?.kind !== 'ready') return ready
