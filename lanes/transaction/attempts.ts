@@ -3,6 +3,7 @@ import type { SignedTransaction, UnsignedTransaction } from '../../chains/signin
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent, Attempt } from '../../domain/lane/lane.ts'
 import { problemOf } from '../../observability/severity.ts'
+import { operatorTransactionPrefix } from '../../temporal/contracts/names.ts'
 import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
@@ -207,7 +208,8 @@ export class Attempts {
     try {
       const signed = await signer.sign(transaction)
       const { hash } = signed
-      if (this.#intentId) await ledger.recordSigned(this.#intentId, { nonce, kind: this.recorded[place]?.kind ?? 'call', hash })
+      if (this.#intentId?.startsWith(operatorTransactionPrefix))
+        await ledger.recordSigned(this.#intentId, { nonce, kind: this.recorded[place]?.kind ?? 'call', hash })
       this.#refused.delete(place)
       this.#signed.set(place, signed)
       this.#places.set(hash, place)

@@ -8,6 +8,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { LaneDeps } from '../../lanes/deps.ts'
 import { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { silentLogger } from '../../observability/logger.ts'
+import { operatorTransactionPrefix } from '../../temporal/contracts/names.ts'
 import { self, treasury } from '../helpers/limited-key.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 
@@ -19,7 +20,14 @@ const calm = 10n
 
 /** A chain with a settable data fee, and a ledger that takes every attempt. */
 function setting(limits: Partial<SigningLimits>) {
-  const seen = { dataFee: calm, onRecord: () => {}, recorded: [] as Attempt[], asked: [] as string[], sent: [] as UnsignedTransaction[] }
+  const seen = {
+    dataFee: calm,
+    onRecord: () => {},
+    recorded: [] as Attempt[],
+    asked: [] as string[],
+    hashes: [] as string[],
+    sent: [] as UnsignedTransaction[],
+  }
   const key = {
     address: self,
     sign(transaction: UnsignedTransaction) {
@@ -47,16 +55,20 @@ function setting(limits: Partial<SigningLimits>) {
       seen.onRecord()
       return Promise.resolve({ kind: 'attempts', attempts: [...seen.recorded] } as unknown as LaneAnswer)
     },
-    recordSigned: () => Promise.resolve(),
+    recordSigned(intentId: string) {
+      seen.hashes.push(`${intentId} before ${seen.sent.length + 1}`)
+      return Promise.resolve()
+    },
   }
   const deps = {
     ...{ chain, ledger, logger: silentLogger(), bumpAfterBlocks: 1, config: { lane: testPolicy().lane } },
     signer: withPolicy(key, testPolicy({ coinPayees: [treasury], dataFee, limits })),
   } as unknown as LaneDeps
-  const pendingOf = (...attempts: Attempt[]) => {
+  const pendingWith = (intentId: string, ...attempts: Attempt[]) => {
     seen.recorded = attempts
-    return new PendingTransaction(deps, 0, [...attempts], { intentId: 'one/1', intent })
+    return new PendingTransaction(deps, 0, [...attempts], { intentId, intent })
   }
+  const pendingOf = (...attempts: Attempt[]) => pendingWith('one/1', ...attempts)
   /** Blocks, as one that is the lowest of its account sees them, until a test has what it waits for. */
   let height = 1
   const blocks = (pending: PendingTransaction, isSo: () => boolean) =>
@@ -67,7 +79,7 @@ function setting(limits: Partial<SigningLimits>) {
       },
       { timeoutMs: 40_000, everyMs: 1, what: 'a block to bring it' },
     )
-  return { seen, pendingOf, blocks }
+  return { seen, pendingOf, pendingWith, blocks }
 }
 
 describe.each([
@@ -126,4 +138,15 @@ test('an attempt that exceeds a limit without its data fee is refused for good a
   expect(pending.offered).toEqual([first])
   await pending.bump()
   expect(BigInt(seen.sent[1]!.maxFee)).toBeLessThan(5_000n)
+})
+
+test('each hash of an operator transaction is recorded before it is sent; those of a transfer are not', async () => {
+  const { seen, pendingOf, pendingWith } = setting({})
+  await pendingOf(first).signAndSend()
+  expect([seen.sent.length, seen.hashes]).toEqual([1, []])
+  const intentId = `${operatorTransactionPrefix}${testPolicy().lane}:0123456789abcdef/1`
+  const pending = pendingWith(intentId, first)
+  await pending.signAndSend()
+  await pending.bump()
+  expect(seen.hashes).toEqual([`${intentId} before 2`, `${intentId} before 3`])
 })

@@ -106,10 +106,9 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
-/** Call it before sending the transaction. Ignores intents of transfers and batches. Throws TEMPORAL_UNAVAILABLE. */
+/** Call it before sending the transaction. Throws TEMPORAL_UNAVAILABLE. */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
-  if (!id.startsWith(operatorTransactionPrefix)) return
   const recorded = within(client, recordMs, () =>
     client.workflow.getHandle(id).signal(operatorTransactionSignedSignal, { intentId, ...signed }),
   )
