@@ -8,6 +8,7 @@ import { type Alerts, createAlerts } from './alerts.ts'
 import type { LaneCall, LaneDeps } from './deps.ts'
 import { NonceRequests, type Acquired, type NonceRequest } from './ledger/nonce-requests.ts'
 import { PendingTransactions } from './account/pending-transactions.ts'
+import { signingRefusal } from './transaction/attempts.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
@@ -127,18 +128,19 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /** Signs the recorded attempts and sends the last of them. Gives the nonce back if nothing was signed. */
+  /** Signs the recorded attempts, sends the last. If none is signed, gives the nonce back, or fills it if refused. */
   async signAndSend(pending: PendingTransaction): Promise<void> {
     try {
       await pending.signAndSend()
     } catch (error) {
-      await this.release(pending)
+      const isFree = await this.release(pending)
+      if (!isFree && signingRefusal(error)) await this.#deps.ledger.ask({ kind: 'fill', nonce: pending.nonce, reason: 'refused' })
       throw error
     }
   }
 
-  /** Gives a nonce back. Does nothing if a transaction was signed for it, because then the lane must use the nonce. */
-  release(pending: PendingTransaction): Promise<void> {
+  /** Gives a nonce back. False: the lane must use the nonce, since a transaction with it may be signed. */
+  release(pending: PendingTransaction): Promise<boolean> {
     return this.#requests.release(pending)
   }
 

@@ -145,7 +145,7 @@ export class NonceRequests {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
       if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
       // The caller waits no longer and nothing is signed, so give the nonce back. If that fails, the next try finds it.
-      return this.release(pending).catch(() => {})
+      return void (await this.release(pending).catch(() => {}))
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return
     if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.wait.resolve(answer)
@@ -157,11 +157,12 @@ export class NonceRequests {
     else this.#queue.enter(waiter)
   }
 
-  async release(pending: PendingTransaction): Promise<void> {
+  /** See `LaneAgent.release`. */
+  async release(pending: PendingTransaction): Promise<boolean> {
     const { intentId, grantedTo } = pending
-    if (!pending.unsigned || !intentId || !grantedTo) return
+    if (!pending.unsigned || !intentId || !grantedTo) return false
     this.#transactions.drop(pending)
-    await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
+    return (await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })).kind === 'free'
   }
 
   #closedFor(): { why: Refusal; detail: string } | undefined {

@@ -122,7 +122,7 @@ export class PendingTransaction {
     if (!this.unsigned) return
     await this.#exclusively(async () => {
       failpoint('after-grant')
-      await this.#sign().catch((error: unknown) => this.#onSigningRefused(error))
+      await this.#sign()
       failpoint('after-sign')
       await this.#send()
       failpoint('after-send')
@@ -221,15 +221,6 @@ export class PendingTransaction {
   async #sign(): Promise<void> {
     await this.#attempts.sign()
     this.#stuck.attempted(this.#height)
-  }
-
-  async #onSigningRefused(error: unknown): Promise<never> {
-    const { intentId, grantedTo } = this
-    if (signingRefusal(error) && intentId) {
-      const answer = grantedTo && (await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo }))
-      if (!answer || answer.kind === 'held') await this.#askForFill()
-    }
-    throw error
   }
 
   /** No node's answer decides: an attempt that nodes refuse is sent again, raised, or found in a block after all. */

@@ -31,7 +31,7 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
       meanwhile(now)
       return { kind: 'acquired', pending }
     },
-    release: async () => void seen.givenBack++,
+    release: async () => (seen.givenBack++, true),
   }
   const endpoint = fakeEndpoint({
     delivery: fakeDelivery({ call: async () => intent, parties: { ...fakeParties, recipient } }),

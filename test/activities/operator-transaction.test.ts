@@ -30,7 +30,7 @@ function setting(
   const agent: Partial<LaneAgent> = {
     view: { era: 1, forgotten: [{ from: 1, to: 3, at: orderedAt + 1 }] } as unknown as LaneView,
     find: async () => ({ kind: 'acquired', pending: pending as PendingTransaction }),
-    release: async () => void did.push('release'),
+    release: async () => (did.push('release'), true),
     cancel: async () => (did.push('cancel'), 'held'),
     signAndSend: async () => void did.push('sign'),
   }

@@ -124,8 +124,7 @@ describe('A pending transaction under a policy', () => {
     }
     const agent = await setting.agent(setting.signer, { bumpAfterBlocks: 1_000 })
     const pending = await acquired(agent, request('refused'))
-    await expect(pending.signAndSend()).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
-    await agent.release(pending)
+    await expect(agent.signAndSend(pending)).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
     expect(await ledger()).toMatchObject({ next: 0, counts: { released: 1 } })
     refusing = false
     const next = await signedAndSent(agent, request('allowed for now'))

@@ -93,7 +93,7 @@ describe('The limits of a key', () => {
     const agent = await fresh({}, [one.intent.to, other.intent.to])
     await order({ kind: 'grant', id: 'g', owner: one.owner, attempt: forged() })
     const found = await acquired(agent, one)
-    await expect(found.signAndSend()).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: expect.any(String) } })
+    await expect(agent.signAndSend(found)).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: expect.any(String) } })
     const honest = await signedAndSent(agent, other)
     const fills = async () => (await pool()).some(({ to }) => to === signer.address)
     if (honest.nonce > 0) await setting.passUntil('the no-op in the pool', fills)
