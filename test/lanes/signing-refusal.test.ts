@@ -11,7 +11,7 @@ import { testPolicy } from '../helpers/signing-policy.ts'
 
 const call = { owner: { intentId: 'one/1', callHash: '0x01' }, intent: { to: self, data: '0x01', value: '0' } }
 
-/** What an agent asks its ledger after its signer has thrown `code`, for a nonce that it finds. */
+/** The requests of an agent to its ledger, once its signer has thrown `code` for a nonce that the agent found. */
 async function askedAfter(code: ErrorCode, { maybeSent = false, released = 'free' as 'free' | 'held' }) {
   const asked: string[] = []
   const entry: Entry = {
