@@ -20,8 +20,8 @@ const common = {
   isolate: false,
   // No retries: a test that passes at the second try has found something.
   retry: 0,
-  // The default of one second fails on a busy machine: conditions get a minute.
-  expect: { requireAssertions: true, poll: { timeout: 60_000 } },
+  // The default of one second fails on a busy machine: conditions get a minute. Each poll keeps several processes busy.
+  expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 100 } },
 }
 
 export default defineConfig({

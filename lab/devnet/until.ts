@@ -3,8 +3,8 @@ export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
   /**
-   * The pauses grow to this, to a tenth of the time waited at most: for polls that keep several processes busy.
-   * Default: they do not grow.
+   * The pauses grow to this, to a tenth of the time waited at most: polls keep several processes busy. Default: to
+   * 250 ms, or not at all if `everyMs` is given.
    */
   readonly growingToMs?: number
   /** The awaited condition, for the error: "anvil to answer". */
@@ -18,7 +18,7 @@ export interface UntilOptions {
  * named if time runs out. Throws Error (plain: the caller knows which code it means).
  */
 export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
-  const { everyMs = 25, growingToMs = everyMs } = options
+  const { everyMs = 25, growingToMs = options.everyMs ?? 250 } = options
   const startedAt = Date.now()
   const deadline = startedAt + options.timeoutMs
   let last: unknown

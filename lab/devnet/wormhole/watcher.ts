@@ -1,4 +1,5 @@
 import { artifact, type Mined } from '../chain/contracts.ts'
+import { postJson } from '../chain/post.ts'
 import type { Message } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
@@ -43,7 +44,7 @@ export function watchChain(chain: WormholeChain, onMessage: (message: Message) =
     finalized: { height: -1, hash: '' },
   }
   let seen = ''
-  const pollMs = Math.min(500, Math.max(50, chain.anvil.blockTimeSeconds * 400))
+  const pollMs = Math.min(500, Math.max(50, chain.anvil.blockTimeSeconds * 800))
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let wake = () => {}
@@ -76,11 +77,12 @@ export function watchChain(chain: WormholeChain, onMessage: (message: Message) =
  * read. Returns the head for the next call.
  */
 async function look(chain: WormholeChain, cursors: Cursors, seen: string, onMessage: (message: Message) => void): Promise<string> {
-  const head = await blockAt(chain, 'latest')
+  const heads = await headsOf(chain)
+  const head = heads.latest
   if (head.hash === seen) return seen
   for (const level of levels) {
     const cursor = cursors[level]
-    const block = level === 'latest' ? head : await blockAt(chain, level)
+    const block = heads[level]
     const height = Number(block.number)
     if (height === cursor.height && block.hash === cursor.hash) continue
     const follows = height === cursor.height + 1 && block.parentHash === cursor.hash
@@ -98,8 +100,11 @@ async function look(chain: WormholeChain, cursors: Cursors, seen: string, onMess
 
 const noLogs = /^0x0*$/
 
-function blockAt(chain: WormholeChain, level: Level): Promise<RawBlock> {
-  return chain.anvil.rpc<RawBlock>('eth_getBlockByNumber', [level, false])
+/** In one request, which costs a third of three. */
+async function headsOf({ anvil }: WormholeChain): Promise<Record<Level, RawBlock>> {
+  const calls = levels.map((level, id) => ({ jsonrpc: '2.0', id, method: 'eth_getBlockByNumber', params: [level, false] }))
+  const answers = (await postJson(anvil.url, calls)) as { result: RawBlock }[]
+  return Object.fromEntries(levels.map((level, index) => [level, answers[index]!.result])) as Record<Level, RawBlock>
 }
 
 /** Whether the block at the cursor is no longer canonical. */
