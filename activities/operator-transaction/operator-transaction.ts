@@ -86,7 +86,7 @@ async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> 
   return verdict(one, held)
 }
 
-/** The ledger forgets a final nonce, so the chain decides. Without a known nonce the transaction is lost. */
+/** Reads the result from the chain, since the ledger forgets final nonces. `lost` if no nonce is known. */
 async function findFinal(one: Try): Promise<Result> {
   const { input } = one
   // A run before a reset may have used other nonces.

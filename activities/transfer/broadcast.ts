@@ -153,7 +153,7 @@ async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed
   const hasEffect = !noop && endpoint.hasEffect(receipt, transfer)
   const shows = await isFinal(chain, endpoint, transfer)
   if (shows && hasEffect) return { kind: 'delivered', landed }
-  // Another transaction delivered first, or the receipt was false and this transaction delivered.
+  // Another transaction delivered first, or a node gave a wrong receipt of this one.
   if (shows) return { kind: 'seen' }
   const absent = shows === false && !hasEffect && !(await endpoint.delivered(transfer, 'latest'))
   if (absent) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }

@@ -62,7 +62,7 @@ export interface ReceiverFacts {
   readonly queue: Read<QueueState>
   /** Number of waiting notifications. Includes those that only Temporal has, if the receiver is not notified now. */
   readonly waiting?: number
-  /** Only for a receiver that is not notified now. */
+  /** The notifier's pending step. Read only if the notifier has made no progress for too long. */
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
 

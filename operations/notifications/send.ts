@@ -10,7 +10,7 @@ const timeoutMs = 15_000
 /** Maximum bytes of an answer. Only the answer's status is used. */
 const mostBytes = 16_384
 
-/** The `webhook-id`. Hashes ids that signals gave, so that no signal can use the id of a later delivery. */
+/** The `webhook-id`. Hashes an id from a signal: otherwise a signal could take the id of a later notification. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }

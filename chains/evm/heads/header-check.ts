@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** If most nodes' headers mismatch in this many polls in a row, a fork changed the header format: the check ends. */
+/** The check ends if headers of most nodes do not match their hashes in this many polls: the format has changed. */
 const mostOddPolls = 10
 
 interface HashedBlock {

@@ -72,7 +72,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
   }
 }
 
-/** Reads in groups, each at one block and small enough for one call, and all other calls. */
+/** Groups contract reads by block, each group small enough for one call. Leaves other calls as they are. */
 function sorted(calls: readonly PendingCall[]) {
   const others: PendingCall[] = []
   const groups: ContractCall[][] = []
