@@ -52,7 +52,7 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** After a reset, Temporal applies updates of an earlier run again, in another order. Only nonce requests have `run`. */
+/** After a reset, Temporal applies an earlier run's updates again, in another order. Only nonce requests have `run`. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
