@@ -4,18 +4,19 @@ import type { Chain } from '../chains/port.ts'
 import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { Losses } from './checks/losses.ts'
+import type { BeatingStep } from './run-step.ts'
 import { type ChainName, ofChain, type Transfer } from '../domain/transfer/transfer.ts'
 import type { LaneId } from '../domain/lane/lane.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
 import type { LaneStatusCache, OpenLaneWatcher } from '../lanes/ledger/open-lanes.ts'
 import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
-import type { LaneSteps } from '../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, BroadcastResult } from '../temporal/contracts/transfer-steps.ts'
 
 /** A lane whose key this process holds. The chain's workflows that run in this process may use it directly. */
 export interface LocalLane {
   readonly slots: StepSlots
-  readonly broadcast: LaneSteps['broadcast']
+  readonly broadcast: BeatingStep<BroadcastInput, BroadcastResult>
 }
 
 /** The lanes whose config allows local broadcasts. */

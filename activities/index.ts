@@ -4,7 +4,7 @@ import type { OperatorTransactionSteps } from '../temporal/contracts/operator-tr
 import type { KeylessSteps, LaneSteps, LocalBroadcastSteps } from '../temporal/contracts/transfer-steps.ts'
 import { type AuditDeps, createAuditDelivered } from './audit/audit.ts'
 import { createSendOperatorTransaction, type SendOperatorTransactionDeps } from './operator-transaction/operator-transaction.ts'
-import { guarded } from './run-step.ts'
+import { guarded, withHeartbeats } from './run-step.ts'
 import { createAdmit, createCheckDelivered, createPrepare, createValidate } from './transfer/admit.ts'
 import { type BroadcastDeps, createBroadcast, createBroadcastLocally, createExpedite } from './transfer/broadcast.ts'
 import { createGetLaneStatus } from './transfer/choose-lane.ts'
@@ -23,16 +23,16 @@ export function createChainSteps(deps: EndDeps & AuditDeps): KeylessSteps & Loca
     getLaneStatus: createGetLaneStatus(deps),
     withdraw: deps.withdraw,
     confirmEnd: createConfirmEnd(deps),
-    broadcastLocally: createBroadcastLocally(deps.localLanes),
+    broadcastLocally: withHeartbeats(createBroadcastLocally(deps.localLanes)),
     auditDelivered: createAuditDelivered(deps),
   })
 }
 
 /** The steps on the queue of a lane. */
 export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDeps): LaneSteps & OperatorTransactionSteps & BatchSteps {
-  const sendOperatorTransaction = createSendOperatorTransaction(deps)
+  const sendOperatorTransaction = withHeartbeats(createSendOperatorTransaction(deps))
   return guarded({
-    broadcast: createBroadcast(deps),
+    broadcast: withHeartbeats(createBroadcast(deps)),
     expedite: createExpedite(deps),
     sendOperatorTransaction,
     broadcastBatch: (input) => sendOperatorTransaction({ ...input, lookUpOnly: true, cancel: false }),

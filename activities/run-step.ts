@@ -10,21 +10,26 @@ const everyShare = 0.3
 
 const longestMessage = 4_000
 
+/** A step that sends heartbeats. `enter` names the phase that they report. */
+export type BeatingStep<Input, Result> = (input: Input, context: Context, enter: (phase: string) => void) => Promise<Result>
+
 /** Heartbeats reveal a dead worker. Each costs a state transition, so a healthy step ends before its first one. */
-export async function withHeartbeats<T>(step: (context: Context, enter: (phase: string) => void) => Promise<T>): Promise<T> {
-  const context = Context.current()
-  const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs
-  const phases: { at: string; phase: string }[] = []
-  let timer = setTimeout(function tick() {
-    context.heartbeat(phases)
-    timer = setTimeout(tick, timeoutMs * everyShare)
-  }, timeoutMs * firstShare)
-  try {
-    return await step(context, (phase) => {
-      if (phases.at(-1)?.phase !== phase) phases.push({ at: new Date().toISOString(), phase })
-    })
-  } finally {
-    clearTimeout(timer)
+export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>): (input: Input) => Promise<Result> {
+  return async (input) => {
+    const context = Context.current()
+    const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs
+    const phases: { at: string; phase: string }[] = []
+    let timer = setTimeout(function tick() {
+      context.heartbeat(phases)
+      timer = setTimeout(tick, timeoutMs * everyShare)
+    }, timeoutMs * firstShare)
+    try {
+      return await step(input, context, (phase) => {
+        if (phases.at(-1)?.phase !== phase) phases.push({ at: new Date().toISOString(), phase })
+      })
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 

@@ -10,13 +10,12 @@ import type { PendingTransaction } from '../../lanes/transaction/pending-transac
 import {
   type Held,
   mergeHeld,
-  type OperatorTransactionSteps,
   type SendOperatorTransactionInput as Input,
   type SendOperatorTransactionResult as Result,
 } from '../../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
 import { FinalNonces, finalResult, findForgotten } from './forgotten-nonces.ts'
-import { withHeartbeats } from '../run-step.ts'
+import type { BeatingStep } from '../run-step.ts'
 import { priceCall } from '../checks/price-call.ts'
 
 /** Longest wait for a nonce, ms. The workflow acts on a cancel only after this wait. */
@@ -37,13 +36,12 @@ interface Try extends SendOperatorTransactionDeps {
   readonly context: Context
 }
 
-export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps): OperatorTransactionSteps['sendOperatorTransaction'] {
+export function createSendOperatorTransaction(deps: SendOperatorTransactionDeps): BeatingStep<Input, Result> {
   const known = new FinalNonces()
-  return (input) =>
-    withHeartbeats(async (context) => {
-      if (deps.agent.lane !== input.lane) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
-      return run({ ...deps, known, input, context })
-    })
+  return async (input, context) => {
+    if (deps.agent.lane !== input.lane) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
+    return run({ ...deps, known, input, context })
+  }
 }
 
 async function run(one: Try): Promise<Result> {

@@ -8,11 +8,11 @@ import type { PendingTransaction, PendingTransactionState } from '../../lanes/tr
 import { failpoint } from '../../observability/failpoints.ts'
 import type { TimedStep } from '../../observability/step-times.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { BroadcastInput, BroadcastResult, Landed, LaneSteps, LocalBroadcastSteps } from '../../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, BroadcastResult, Landed, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { isFinal } from '../checks/effect.ts'
 import { recordLoss } from '../checks/restrictions.ts'
 import { endpointOf, type LocalLane, type LocalLanes, type StepDeps } from '../deps.ts'
-import { withHeartbeats } from '../run-step.ts'
+import type { BeatingStep } from '../run-step.ts'
 import { acquire, type AcquireDeps, type Acquisition } from './acquire-nonce.ts'
 import type { Context } from '@temporalio/activity'
 
@@ -31,13 +31,11 @@ const laneCheckMs = 3_000
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 
 /** Step 4: nonce, sign, send, follow into a block or to finality. After a crash the next try signs the same bytes. */
-export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
-  return async (input) => {
+export function createBroadcast(deps: BroadcastDeps): BeatingStep<BroadcastInput, BroadcastResult> {
+  return async (input, context, enter) => {
     const { slots } = deps
-    const result = await withHeartbeats((context, enter) => {
-      const step = () => run(deps, input, context, enter)
-      return slots ? slots.runQueued(context.cancellationSignal, step) : step()
-    })
+    const step = () => run(deps, input, context, enter)
+    const result = await (slots ? slots.runQueued(context.cancellationSignal, step) : step())
     failpoint('activity-done-unreported')
     return result
   }
@@ -49,12 +47,12 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
 }
 
 /** Runs `broadcast` on the queue of the transfer's workflow, often eagerly, within the lane's ledger and limits. */
-export function createBroadcastLocally(lanes?: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
-  return async (input) => {
+export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
+  return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)
     // A transaction that may have been sent before is followed on the lane's queue, with retries until its end.
     if (!lane || input.mode !== 'new') return { kind: 'elsewhere' }
-    const result = await lane.slots.runLocal(transferId(input.transfer), () => lane.broadcast(input))
+    const result = await lane.slots.runLocal(transferId(input.transfer), () => lane.broadcast(input, context, enter))
     return result === undefined || result.kind === 'no-slot' ? { kind: 'elsewhere' } : result
   }
 }

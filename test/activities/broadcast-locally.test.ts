@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import { promiseSlot } from '../../activities/transfer/admit.ts'
+import type { LocalLanes } from '../../activities/deps.ts'
 import { createBroadcastLocally } from '../../activities/transfer/broadcast.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { StepSlots } from '../../lanes/step-slots.ts'
@@ -28,10 +29,12 @@ const input = (own: Partial<BroadcastInput> = {}): BroadcastInput => ({
   ...own,
 })
 
+const broadcastLocally = (lanes: LocalLanes, asking: BroadcastInput) => createBroadcastLocally(lanes)(asking, undefined as never, () => {})
+
 describe('A local broadcast', () => {
   test('a local broadcast is the step of the lane', async () => {
     const { lanes, asked } = setting()
-    expect(await createBroadcastLocally(lanes)(input())).toEqual(pending)
+    expect(await broadcastLocally(lanes, input())).toEqual(pending)
     expect(asked).toEqual([input()])
   })
 
@@ -41,16 +44,16 @@ describe('A local broadcast', () => {
     ['it follows what it sent', input({ mode: 'follow' })],
   ])('a broadcast is left to the queue of the lane if %s', async (_, asking) => {
     const { lanes, asked } = setting()
-    expect(await createBroadcastLocally(lanes)(asking)).toEqual({ kind: 'elsewhere' })
+    expect(await broadcastLocally(lanes, asking)).toEqual({ kind: 'elsewhere' })
     expect(asked).toEqual([])
   })
 
   test('a broadcast is left to the queue of the lane without a slot, or without a nonce after seconds', async () => {
     const full = setting(pending, new StepSlots(0))
-    expect(await createBroadcastLocally(full.lanes)(input())).toEqual({ kind: 'elsewhere' })
+    expect(await broadcastLocally(full.lanes, input())).toEqual({ kind: 'elsewhere' })
     expect(full.asked).toEqual([])
     const slow = setting({ kind: 'no-slot', code: 'LANE_FULL', reason: 'window' })
-    expect(await createBroadcastLocally(slow.lanes)(input())).toEqual({ kind: 'elsewhere' })
+    expect(await broadcastLocally(slow.lanes, input())).toEqual({ kind: 'elsewhere' })
   })
 })
 

@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
+import { withHeartbeats } from '../../activities/run-step.ts'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
@@ -26,7 +27,7 @@ function setting(heartbeatTimeoutMs: number, call: () => Promise<never>) {
     settings: () => noSettings,
   })
   const environment = new MockActivityEnvironment({ heartbeatTimeoutMs }, { logger: new DefaultLogger('ERROR') })
-  return { environment, run: () => environment.run(broadcast, input) }
+  return { environment, run: () => environment.run(withHeartbeats(broadcast), input) }
 }
 
 describe('Heartbeats of broadcast', () => {

@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
+import { withHeartbeats } from '../../activities/run-step.ts'
 import { createSendOperatorTransaction } from '../../activities/operator-transaction/operator-transaction.ts'
 import type { Chain } from '../../chains/port.ts'
 import type { LaneView } from '../../domain/lane/messages.ts'
@@ -50,7 +51,7 @@ function setting(
   })
   const environment = new MockActivityEnvironment({ attempt: 2, heartbeatTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
   const input = { lane, intent, intentId: 'operator-transaction:a/1', lookUpOnly: false, cancel: false, orderedAt, ...more }
-  return { did, result: () => environment.run(send, input) }
+  return { did, result: () => environment.run(withHeartbeats(send), input) }
 }
 
 describe('A later try of a payment that was given a nonce and signed nothing', () => {

@@ -1,5 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { describe, expect, test } from 'vitest'
+import { withHeartbeats } from '../../activities/run-step.ts'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
 import type { Endpoint, Parties } from '../../bridges/port.ts'
@@ -107,7 +108,7 @@ function setting({
         ...{ lane, intentId: `transfer-${number}/1`, transfer: nativeTransfer(number), callHash: callHash(call), mode: 'new', priority: 3 },
         ...{ gasLimit: '100000', maxFee: '2', tip: '1', ...(retriedAt !== undefined && { retriedAt }) },
       }
-      return new MockActivityEnvironment({ heartbeatTimeoutMs: 10_000 }).run(broadcast, input)
+      return new MockActivityEnvironment({ heartbeatTimeoutMs: 10_000 }).run(withHeartbeats(broadcast), input)
     },
   }
 }
