@@ -1,9 +1,19 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { defences } from './defences.ts'
 
 /** How many defences a turn removes, one after another. */
 const perTurn = 3
 
-/** Prints the defences of a turn, a line each. Argument: the turn, 0 or more. Successive turns remove all of them. */
+/**
+ * Short attack runs, each without another defence. Argument: the turn, 0 or more. Successive turns remove all defences.
+ * Exit code 1 if a run does not notice that its defence is missing.
+ */
 const turn = Number(process.argv[2])
 const names = Object.keys(defences)
-for (let index = 0; index < perTurn; index++) process.stdout.write(`${names[(turn * perTurn + index) % names.length]}\n`)
+const main = fileURLToPath(new URL('./main.ts', import.meta.url))
+for (let index = 0; index < perTurn; index++) {
+  const without = names[(turn * perTurn + index) % names.length] ?? ''
+  const args = ['--import', 'tsx', main, '--seed', '1', '--transfers', '12', '--processes', '1', '--without', without]
+  if (spawnSync(process.execPath, args, { stdio: 'inherit' }).status !== 0) process.exitCode = 1
+}
