@@ -52,7 +52,7 @@ export class LaneAgent {
     this.#requests.close()
   }
 
-  /** Leaves its nonces to the next process with the key. The ledger has all that this process needs. */
+  /** Leaves its nonces to the next process with the key. The ledger has all that the next process needs. */
   stop(): void {
     const nonces = this.#transactions.claims
     if (nonces.length > 0)

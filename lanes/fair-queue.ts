@@ -11,7 +11,7 @@ export interface Waiting {
 /** A waiter rises by one class per this time, ms, so that high classes do not starve the others. */
 const ageingMs = 10_000
 
-/** Serves the lowest class minus age, then the source served longest ago, then the earliest deadline of that source. */
+/** Serves the lowest class first (age lowers it), then the source served longest ago, then its earliest deadline. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

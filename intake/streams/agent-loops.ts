@@ -22,7 +22,7 @@ const everyMs = 5_000
 /** Longest time to wait for running steps when the agent stops, ms. */
 const graceMs = 5_000
 
-/** Runs a stream's loops. Writes a checkpoint when the result of `checkpointKey` changes, unless it is undefined. */
+/** Runs a stream's loops. Writes a checkpoint when the result of `checkpointKey` changes and is defined. */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
   begin: () => Promise<StreamInput>,

@@ -50,7 +50,7 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
 /** Writes the present checkpoint. Throws INPUT_INVALID (no block yet), CHECKPOINT_UNAVAILABLE, `readStream` errors. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // A checkpoint without a block is useless, because no stream can begin with it, and may replace a better one.
+  // Without a block the checkpoint is useless: no stream can begin with it, and it would replace a better one.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)

@@ -37,7 +37,7 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   return changes
 }
 
-/** Sends the config's values to a stream, again after the stream goes back. The process that started last wins. */
+/** Sends the config to a stream once, and again if the stream goes back. The process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

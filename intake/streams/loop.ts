@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits after a failure, ms. `haltedMs`: the wait after a contradiction, which halts the route for operators. */
+/** Waits after a failure, ms. `haltedMs`: after a contradiction. Its halt of the route lasts until an operator acts. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown

@@ -8,7 +8,7 @@ export type NumberCounts = Record<NumberStatus, number>
 
 export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ignored: 0 }
 
-/** What the spy did: it sent all of these numbers, or it missed some of them. */
+/** The part of the spy: it sent all of these numbers, or it missed some of them. */
 type BySpy = { readonly received: true } | { readonly missedBySpy: readonly string[] }
 
 export function seenRequests(batch: SeenNumbers, bySpy?: BySpy): readonly RequestOf<'seen'>[] {

@@ -31,7 +31,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /** Returns numbers that are no longer parked. `own`: listed numbers whose runs deliver the right message. */
+        /** Returns numbers no longer parked. `own`: listed numbers whose runs deliver the source's own message. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => BigInt(number))

@@ -86,7 +86,7 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** Unanswered requests fail with STREAM_UNREACHABLE. Other agents read the facts of these requests again. */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. Their findings are read from the chains again. */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()

@@ -24,7 +24,7 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** Longest and usual lag of the visibility store and clocks, ms. A report reads one of them back. */
+/** Longest and usual lag of the visibility store and clocks, ms. Reports overlap by one or the other. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
 /** The first report reads this far back, ms, to cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs

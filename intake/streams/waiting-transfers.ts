@@ -14,7 +14,7 @@ export interface WaitingTransfersDeps {
   readonly outsideAfterMs?: number | undefined
 }
 
-/** At most `queries` per step, `atOnce` at a time. Times: limit of a query, then between a run's queries, and steps. */
+/** At most `queries` per step, `atOnce` at a time. `againMs`: between queries of a run. `everyMs`: between steps. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
 /** A transfer's status. Undefined: no worker of its target chain answers. Other numbers are not delayed by that. */

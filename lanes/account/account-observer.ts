@@ -6,16 +6,16 @@ import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Blocks between reads of the account while a lane has no work. They show new funds and external use of the key. */
+/** Blocks between reads of the account while a lane has no work. The reads show funds and external use of the key. */
 const idleBlocks = 10
 /** Time between queries of an idle lane's ledger for orders, ms. A query may cost a replay. */
 const idleQueryMs = 20_000
 /** Blocks between reads of the account of a lane that waits for funds. */
 const brokeBlocks = 2
-/** Unchanged observations are sent this often per `fillAfterBlocks`. Nonces unclaimed for so long are filled. */
+/** Nonces that nobody claims for `fillAfterBlocks` are filled. In that time unchanged claims are sent this often. */
 const claimsPerFill = 20
 
-/** The ledger gets a new final block only once it has this many final blocks above it, more than any reorg has. */
+/** The ledger gets a new final block only once this many final blocks follow it, so that no reorg can reach it. */
 const oldEnough = 1_000
 
 /** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */

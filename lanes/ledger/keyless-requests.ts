@@ -47,7 +47,7 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
       const asked = [...new Set([...lanes.keys(), ...more])]
       return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
     },
-    /** Calls for many workflows share reads: at most one per ledger and 200 ms. A read begins after the call did. */
+    /** Calls for many workflows share reads, at most one per ledger in 200 ms. A read begins after its calls. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }

@@ -29,7 +29,7 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** A nonce's attempts: recorded, then signed. Compares signing hashes: KMS signatures, so also hashes, vary. */
+/** A nonce's attempts: recorded, then signed. Compares signing hashes: with a KMS, transaction hashes vary. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]

@@ -95,7 +95,7 @@ export function createStuckDetector(blocks: number, raises: boolean) {
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /** Nodes found the attempt too cheap. `any`: no pool has it, so it is raised even above the lowest nonce. */
+    /** Nodes found the attempt too cheap. `any`: no pool has it, so raise it even if its nonce is not the lowest. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
     /** Call this at each block. @param pricedOut whether the base fee is above what the attempts offer */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {

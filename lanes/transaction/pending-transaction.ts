@@ -130,7 +130,7 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // The order often comes with the answer to a raise. Without waiting for that raise, it would find one in progress.
+    // Wait for a raise in progress: the order often comes with the answer to that raise, and would be ignored.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
     // If the signer refuses a recorded no-op (which may be forged), a cheaper no-op may pass.

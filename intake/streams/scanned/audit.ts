@@ -156,7 +156,7 @@ async function sortClosed(context: ScannedContext, transfers: readonly Transfer[
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Transfers whose delivery the target's head and a quorum still lack a block later. Skips those nodes disagree on. */
+/** Transfers whose delivery neither the head nor a quorum shows a block later. Skips any on which nodes disagree. */
 async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
@@ -173,7 +173,7 @@ async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, 
   return doubtful.filter((_, index) => !shown[index])
 }
 
-/** Checks recent deliveries, and resolved numbers that run again. Records one missing at two blocks as `undone`. */
+/** Checks recent deliveries and resolved numbers that run again. If missing at two blocks, records them as `undone`. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era

@@ -85,8 +85,8 @@ export function createFinalityTimes(now: () => number = Date.now) {
     /** When the height became final, ms since the epoch. Undefined: too long ago, or not final yet. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // If the oldest remembered height covers `height`, then `height` may have become final long before, at a time
-      // that is unknown.
+      // If the oldest remembered height is the first that covers `height`, then `height` may have become final long
+      // before, at an unknown time.
       return first <= 0 ? undefined : seen[first]?.at
     },
   }

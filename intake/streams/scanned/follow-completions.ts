@@ -53,7 +53,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   }
 }
 
-/** Completions that most nodes show. A completion whose id contradicts the source halts the route. Undefined: split. */
+/** Completions that most nodes show. Halts the route if an id contradicts the source. Undefined: range was split. */
 async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { source, targetChain, ranges, cache, stopping } = context
   const blocks = range.toBlock - range.fromBlock + 1

@@ -10,7 +10,7 @@ import type { SignedDeps } from './deps.ts'
 /** Without a first number or a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
 /**
- * Maximum age of a message that begins a stream, s. After an old one, which anybody can repeat, many would be missing.
+ * Maximum age of a stream's first message, s. After an old one, which anybody can repeat, it must fetch many numbers.
  */
 const freshSeconds = 3_600
 

@@ -14,7 +14,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   let openedAt: number | undefined
   let since = Infinity
   return {
-    /** Call this when the subscription opens. Messages have their chain's time, which may be ahead of ours. */
+    /** Call this when the subscription opens. Messages have their chain's time, which may be ahead of `now`. */
     begin(): void {
       openedAt = now()
       since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
@@ -40,7 +40,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Clears messages missed before a new subscription, once: they do not show that a restarted spy is silent. */
+/** Clears, once per subscription, messages missed before it: they do not show that a restarted spy is silent. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

@@ -99,7 +99,7 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call this before the count is read, and its result once the count is recorded. Each subscription needs one. */
+    /** Call this before reading the count, and its result after recording the count. Subscriptions need one each. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {
