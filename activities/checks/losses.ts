@@ -114,22 +114,16 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /** A wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent. */
-  quarantineOf(parties: Parties, retriedAt: number | undefined): Waiting | undefined {
-    const now = Date.now()
-    const wait = this.waitOf(parties, now, retriedAt)
-    if (!wait) return undefined
-    const reason = `${wait.reason}; tried again at ${new Date(wait.until).toISOString()}`
-    return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: wait.until - now }
-  }
-
-  /** Undefined: may be sent. @param retriedAt when an operator ordered a retry; earlier losses no longer count */
-  waitOf(parties: Parties, now: number, retriedAt = -Infinity): Wait | undefined {
+  /**
+   * A wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent.
+   * @param retriedAt when an operator ordered a retry; earlier losses no longer count
+   */
+  quarantineOf(parties: Parties, retriedAt = -Infinity, now = Date.now()): Waiting | undefined {
     const waits = [this.#waitOfRecipient(parties, retriedAt), this.#waitOfToken(parties, now, retriedAt)]
-    return waits
-      .filter((wait) => wait !== undefined && wait.until > now)
-      .toSorted((a, b) => (b?.until ?? 0) - (a?.until ?? 0))
-      .at(0)
+    const [longest] = waits.filter((wait) => wait !== undefined).toSorted((a, b) => b.until - a.until)
+    if (!longest || longest.until <= now) return undefined
+    const reason = `${longest.reason}; tried again at ${new Date(longest.until).toISOString()}`
+    return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: longest.until - now }
   }
 
   #waitOfRecipient(parties: Parties, retriedAt: number): Wait | undefined {
