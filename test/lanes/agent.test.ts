@@ -11,8 +11,8 @@ import { testPolicy } from '../helpers/signing-policy.ts'
 
 const call = { owner: { intentId: 'one/1', callHash: '0x01' }, intent: { to: self, data: '0x01', value: '0' } }
 
-/** The requests of an agent to its ledger, once its signer has thrown `code` for a nonce that the agent found. */
-async function askedAfter(code: ErrorCode, { maybeSent = false, released = 'free' as 'free' | 'held' }) {
+/** An agent with the nonce that it found for `call`, and its requests to the ledger since then. */
+async function setting(sign: () => Promise<never>, { maybeSent = false, released = 'free' as 'free' | 'held' } = {}) {
   const asked: string[] = []
   const entry: Entry = {
     ...{ nonce: 7, owner: call.owner, grantedTo: 'x-1', maybeSent, sinceBlock: 0, claimedBlock: 0 },
@@ -28,17 +28,28 @@ async function askedAfter(code: ErrorCode, { maybeSent = false, released = 'free
   }
   const watch = { inclusion: { kind: 'unseen' }, add: () => {}, onChange: () => {}, close: () => {} }
   const chain = { name: 'test', networkId: '1', raises: true, blockTimeMs: 1_000, heads: {}, watch: () => watch } as unknown as Chain
-  const signer = { address: self, sign: () => Promise.reject(new RelayerError(code)) }
-  const config = { lane: testPolicy().lane }
-  const agent = new LaneAgent({ chain, signer, ledger, config, logger: silentLogger(), bumpAfterBlocks: 1 } as unknown as LaneDeps)
+  const deps = { chain, signer: { address: self, sign, check: sign }, ledger, config: { lane: testPolicy().lane }, logger: silentLogger() }
+  const agent = new LaneAgent({ ...deps, bumpAfterBlocks: 1 } as unknown as LaneDeps)
   const found = await agent.find(call)
   if (found.kind !== 'acquired') throw new Error(found.detail)
-  await expect(agent.signAndSend(found.pending)).rejects.toMatchObject({ code })
-  return { asked: asked.slice(1), driven: agent.load.pending }
+  asked.length = 0
+  return { agent, pending: found.pending, asked, first: entry.attempts[0]! }
 }
 
+async function askedAfter(code: ErrorCode, own: Parameters<typeof setting>[1] = {}) {
+  const { agent, pending, asked } = await setting(() => Promise.reject(new RelayerError(code)), own)
+  await expect(agent.signAndSend(pending)).rejects.toMatchObject({ code })
+  return { asked, driven: agent.load.pending }
+}
+
+test('a call whose nonce this process drives gets that nonce again without a slot, even if its key refuses it now', async () => {
+  const { agent, pending, asked, first } = await setting(() => Promise.reject(new RelayerError('SIGNING_REFUSED')))
+  const again = await agent.acquire({ ...call, first, priority: 3, source: 'test' }, { timeoutMs: 60_000 })
+  expect([again, asked]).toEqual([{ kind: 'acquired', pending }, []])
+})
+
 test('a nonce whose call the key refuses is given back once', async () => {
-  expect(await askedAfter('CALL_UNJUSTIFIED', {})).toEqual({ asked: ['release'], driven: 0 })
+  expect(await askedAfter('CALL_UNJUSTIFIED')).toEqual({ asked: ['release'], driven: 0 })
 })
 
 test('a nonce whose call the key refuses is filled if another try may have sent the call', async () => {
