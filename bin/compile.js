@@ -138,7 +138,7 @@ function protoParts(path) {
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
   // A source such as `package:ethers` is not a file.
-  const placeOf = (source) => /\w+:.*$/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
+  const placeOf = (source) => /\b\w+:.*/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
   const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))
 }

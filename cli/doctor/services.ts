@@ -40,7 +40,7 @@ function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Con
 
 /** Asks for a message that cannot exist, so any status below 500 is good. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
-  const base = url.replace(/\/+$/, '')
+  const base = url.replace(/(?<!\/)\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
   try {
     const answer = await fetch(`${base}/${route}/1/${'0'.repeat(64)}/0`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })

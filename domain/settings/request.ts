@@ -101,7 +101,7 @@ const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
 const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */
-const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(.*)$/i
+const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)(\/[^?#]*)?([?#].*)?$/i
 
 /**
  * Refuses a node's URL with a secret, which would enter the history. Write secrets as variables (`${NODE_URL}`). Throws

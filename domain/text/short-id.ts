@@ -24,7 +24,7 @@ const longestBridge = 16
 /** A stream: `wormhole…:ethereum:0000…a585`. */
 export function shortStream(id: string): string {
   const [bridge = '', ...rest] = id.split(':')
-  const first = bridge.length > longestBridge ? bridge.replace(/-.*$/, leftOut) : bridge
+  const first = bridge.length > longestBridge ? bridge.replace(/^([^-]*)-.*$/s, `$1${leftOut}`) : bridge
   return [first, ...rest.map((part) => (part.length > 2 * longestPart ? `${part.slice(0, 4)}${leftOut}${part.slice(-4)}` : part))].join(':')
 }
 

@@ -67,7 +67,7 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
   const names = new Set(configured.map(({ node }) => node))
   const added = changes.flatMap(({ name: node, url, use = 'all', disabled }) => {
     if (url === undefined || names.has(node)) return []
-    const resolved = url.replaceAll(/\$\{([^}]*)\}/g, (_, variable: string) => variables[variable] ?? '')
+    const resolved = url.replaceAll(/\$\{(\w+)\}/g, (_, variable: string) => variables[variable] ?? '')
     return [{ node, url: resolved, use, added: true, isDisabled: disabled }]
   })
   return [...configured, ...added]

@@ -52,8 +52,9 @@ function pollsOf(metrics: string) {
 }
 
 function rowsOf(metrics: string, name: string, label: RegExp) {
-  return [...metrics.matchAll(new RegExp(`^${name}\\{([^}]*)\\} (\\d+)$`, 'gm'))].flatMap(([, labels = '', count = '']) => {
-    const kind = label.exec(labels)?.[1]
+  return metrics.split('\n').flatMap((line) => {
+    const [, found, labels = '', count = ''] = /^(\w+)\{([^}]*)\} (\d+)$/.exec(line) ?? []
+    const kind = found === name ? label.exec(labels)?.[1] : undefined
     return kind === undefined ? [] : [{ taskQueue: /task_queue="([^"]*)"/.exec(labels)?.[1] ?? '', kind, count }]
   })
 }

@@ -47,7 +47,7 @@ export interface ProcessTracing extends Tracing {
 /** Records and sends spans of traces that begin at the intake. Other calls begin no trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
   const exporter = new OTLPTraceExporter(
-    endpoint === undefined ? {} : { url: new URL('v1/traces', `${endpoint.replace(/\/*$/, '')}/`).href },
+    endpoint === undefined ? {} : { url: new URL('v1/traces', `${endpoint.replace(/(?<!\/)\/+$/, '')}/`).href },
   )
   const given = envDetectorSync.detect() as Resource
   const resource = new Resource({ 'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'portage', 'portage.role': role }).merge(given)

@@ -1,9 +1,9 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** `12 345`, with thin spaces. Any number of digits; a dash for an unknown number. */
+/** `12 345`, with thin spaces. Up to 100 digits; a dash for an unknown number. */
 export function countText(value: number | string | undefined): string {
   const text = String(value ?? '–')
-  return /^-?\d+$/.test(text) ? text.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f') : text
+  return /^-?\d{1,100}$/.test(text) ? text.replaceAll(/\B(?=(?:\d{3}){1,33}$)/g, '\u202f') : text
 }
 
 /** `amountText` with groups of digits; empty for a malformed amount. @param coin symbol, where it is known */

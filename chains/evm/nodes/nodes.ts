@@ -179,8 +179,8 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
 
 /** Fills in `${VARIABLE}`. A problem names the variable but no value, which may be a key. */
 function resolve(url: string, environment: Environment): { url: string } | { problem: string } {
-  const missing = [...url.matchAll(/\$\{([^}]*)\}/g)].find(([, name = '']) => !environment[name])
+  const missing = [...url.matchAll(/\$\{(\w+)\}/g)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }
-  const resolved = url.replaceAll(/\$\{([^}]*)\}/g, (_, name: string) => environment[name] ?? '')
+  const resolved = url.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => environment[name] ?? '')
   return URL.canParse(resolved) && /^https?:$/.test(new URL(resolved).protocol) ? { url: resolved } : { problem: '(not an http URL)' }
 }

@@ -175,7 +175,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /max priority fee per gas higher than max fee per gas/, // zkSync, go-ethereum
   ],
   // zkEVM, X Layer.
-  ['terminally-stuck', /not enough .*counters? to continue|out of counters at node level/],
+  ['terminally-stuck', /not enough .{0,80}counters? to continue|out of counters at node level/],
 ]
 
 /** EIP-1474. The only unambiguous code: −32000, −32003, −32010 and −32603 wrap anything. */

@@ -139,10 +139,11 @@ function findData(data: unknown): string {
   return inner.data !== undefined ? findData(inner.data) : findData(inner.result)
 }
 
-/** Longer messages are cut, since contracts choose the text and the patterns take quadratic time. */
+/** Longer messages are cut, since contracts choose the text. */
 const longestMessage = 1_000
 
 function plainReason(message: string): string {
-  const text = message.slice(0, longestMessage)
-  return printable(text.replace(/^.*?execution reverted:?\s*/i, '').replace(/,?\s*data:\s*"?0x[0-9a-f]*"?.*$/i, '')) || 'execution reverted'
+  const text = message.slice(0, longestMessage).replace(/^.*?execution reverted:?\s*/i, '')
+  const [reason = ''] = text.split(/data:\s*"?0x/i, 1)
+  return printable(reason.replace(/,\s*$/, '')) || 'execution reverted'
 }

@@ -32,7 +32,7 @@ const mostNamed = 10
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i
-const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
+const numbered = /^(.+)[:/]([^:/]+)[:/]([0-9]{1,20})$/
 
 /**
  * The id that a text names: an id, its beginning or last part, the hash of a transaction, a digest, `sequence:digest`,

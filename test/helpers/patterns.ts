@@ -1,0 +1,173 @@
+/** Collects the regular expressions of a source file, and finds those whose time grows faster than their text. */
+import { createRequire } from 'node:module'
+import { parseSync } from 'oxc-parser'
+
+export interface Pattern {
+  /** File and line. */
+  readonly place: string
+  readonly source: string
+  readonly flags: string
+}
+
+interface Patterns {
+  readonly literal: readonly Pattern[]
+  /** Patterns that are made while the product runs, and so cannot be tested: place and code. */
+  readonly computed: readonly string[]
+}
+
+type Node = Readonly<Record<string, unknown>> & { readonly type: string; readonly start: number; readonly end: number }
+
+/** Throws if the text does not parse. */
+export function patternsOf(file: string, text: string): Patterns {
+  const { program, errors } = parseSync(file, text)
+  if (errors[0]) throw new Error(`${file} does not parse: ${errors[0].message}`)
+  const literal: Pattern[] = []
+  const computed: string[] = []
+  eachNode(program, (node) => {
+    const place = `${file}:${text.slice(0, node.start).split('\n').length}`
+    const { regex } = node as { regex?: { pattern: string; flags: string } }
+    if (regex) literal.push({ place, source: regex.pattern, flags: regex.flags })
+    if (makesPattern(node)) computed.push(`${place}: ${text.slice(node.start, node.end)}`)
+  })
+  return { literal, computed }
+}
+
+/** `RegExp(…)`, or a method of strings that makes a pattern of a text. */
+function makesPattern({ type, callee, arguments: given }: Node): boolean {
+  if (type !== 'NewExpression' && type !== 'CallExpression') return false
+  const { name, property } = callee as { name?: string; property?: { name?: string } }
+  if ((name ?? property?.name) === 'RegExp') return true
+  const [first] = given as readonly { type: string; regex?: unknown }[]
+  return /^(match|matchAll|search)$/.test(property?.name ?? '') && first?.type.endsWith('Literal') === true && !first.regex
+}
+
+function eachNode(value: unknown, found: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const one of value) eachNode(one, found)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  if (typeof (value as Partial<Node>).type === 'string') found(value as Node)
+  for (const one of Object.values(value)) if (typeof one === 'object') eachNode(one, found)
+}
+
+/** A part of a pattern, as regexpp names it. */
+interface Part {
+  readonly type: string
+  readonly raw: string
+  readonly min: number
+  readonly max: number
+  readonly element: Part
+  readonly elements?: readonly Part[]
+  readonly alternatives?: readonly Part[]
+}
+interface Analysis {
+  readonly parsed: { readonly pattern: Part }
+  readonly reports: readonly { readonly type: string; readonly character: { readonly pick: string } }[]
+}
+const { analyse } = createRequire(import.meta.url)('scslre') as { analyse: (pattern: RegExp) => Analysis }
+
+/** Repetitions up to this number count as constant. */
+const mostConstant = 10
+const mebibyte = 1_048_576
+/** Of the measured texts, characters. Each is four times the one before, except the first, which ends exponential patterns. */
+const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
+/** Linear time grows fourfold, quadratic time sixteenfold. */
+const mostGrowth = 8
+/** Shorter times are noise, ms: linear patterns read 1 MiB in less, and quadratic ones take more for 64 KiB. */
+const noiseMs = 250
+/** A pattern is slow if this many measurements say so, since a busy machine makes one of them longer. */
+const agreeing = 3
+
+/** Why a pattern is slow; undefined for none. The analysis knows texts that repeat one character, the measurement more. */
+export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | undefined {
+  const pattern = new RegExp(source, flags)
+  const { parsed, reports } = analyse(pattern)
+  const [report] = reports
+  if (report) return `${report.type} of ${JSON.stringify(report.character.pick)}`
+  let texts = worstTexts(parsed.pattern, flags).map((text) => ({ ...text, ms: 0 }))
+  for (const size of sizes) {
+    for (const text of texts) {
+      text.ms = timeOf(pattern, text, size)
+      const isSlow = () => timeOf(pattern, text, size) > Math.max(noiseMs, mostGrowth * timeOf(pattern, text, size / 4))
+      if (text.ms > noiseMs && Array.from({ length: agreeing }).every(isSlow))
+        return `${size} characters of ${JSON.stringify(text.pump)} take ${text.ms.toFixed()} ms, more than ${mostGrowth} times a quarter of them`
+    }
+    // Where a quadratic pattern takes hundreds of times as long as a linear one, the slowest texts are enough.
+    if (size >= 1_024) texts = texts.toSorted((a, b) => b.ms - a.ms).slice(0, size < 16_384 ? 40 : 2)
+  }
+  return undefined
+}
+
+interface WorstText {
+  readonly begin: string
+  readonly pump: string
+  readonly end: string
+}
+
+/** Least of some times, since a busy machine makes others longer. */
+function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number): number {
+  const text = begin + pump.repeat(Math.ceil(size / pump.length)) + end
+  let least = Infinity
+  for (let round = 0; round < 3 && least > noiseMs / 10; round++) {
+    const startedAt = performance.now()
+    if (pattern.global) text.replace(pattern, '')
+    else pattern.test(text)
+    least = Math.min(least, performance.now() - startedAt)
+  }
+  return least
+}
+
+/**
+ * Texts on which a pattern may try every split and every start: what comes before a repetition, then what is repeated,
+ * or all of it again and again, then a character that lets the match fail.
+ */
+function worstTexts(pattern: Part, flags: string): WorstText[] {
+  const parts: Part[] = []
+  const repetitions: { before: string; once: string }[] = []
+  const memberOf = (part: Part) => memberOfClass(part.raw, flags)
+
+  /** The least text that a part matches. Lists its repetitions. */
+  function least(part: Part, before: string): string {
+    if (part.type === 'Quantifier') {
+      const once = least(part.element, before)
+      if (part.max > mostConstant) repetitions.push({ before, once })
+      return once.repeat(part.min)
+    }
+    if (part.alternatives && /Group$|^Pattern$|^Assertion$/.test(part.type)) {
+      const [first = ''] = part.alternatives.map((one) => least(one, before))
+      return part.type === 'Assertion' ? '' : first
+    }
+    if (part.elements && part.type === 'Alternative') return part.elements.reduce((text, one) => text + least(one, before + text), '')
+    if (!/^(Character|CharacterSet|CharacterClass|ExpressionCharacterClass)$/.test(part.type)) return ''
+    parts.push(part)
+    return memberOf(part)
+  }
+
+  least(pattern, '')
+  const own = [...new Set(parts.map(memberOf))].slice(0, 12)
+  const characters = [...own, ' ', 'a', '0', '\n', '\0']
+  const begins = [...new Set(['', ...repetitions.map(({ before }) => before)])]
+  const pumps = repetitions.flatMap(({ before, once }) => [before, once, before + once, `\n${before}${once}`, `\r${before}${once}`])
+  const ends = new Set(['', '\n\0', '\0', ...own])
+  return begins.flatMap((begin) =>
+    [...new Set([...characters, ...pumps])].filter(Boolean).flatMap((pump) => [...ends].map((end) => ({ begin, pump, end }))),
+  )
+}
+
+const members = new Map<string, string>()
+const candidates = [
+  ...Array.from({ length: 95 }, (_, at) => String.fromCodePoint(0x20 + at)),
+  '\n',
+  '\t',
+  '\0',
+  '\u00e9',
+  '\u2028',
+  '\u{1f600}',
+]
+
+/** A character of a class: a letter or digit, where it has one. */
+function memberOfClass(raw: string, flags: string): string {
+  const key = `${raw}/${flags}`
+  const one = new RegExp(`^(?:${raw})$`, flags.replaceAll(/[gym]/g, ''))
+  const found = members.get(key) ?? ['a', 'A', '0', ...candidates].find((character) => one.test(character)) ?? ''
+  members.set(key, found)
+  return found
+}
