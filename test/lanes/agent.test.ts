@@ -42,7 +42,7 @@ async function askedAfter(code: ErrorCode, own: Parameters<typeof setting>[1] = 
   return { asked, driven: agent.load.pending }
 }
 
-test('a call whose nonce this process drives gets that nonce again without a slot, even if its key refuses it now', async () => {
+test('a call whose nonce this process drives gets it again, even if its key refuses the call now', async () => {
   const { agent, pending, asked, first } = await setting(() => Promise.reject(new RelayerError('SIGNING_REFUSED')))
   const again = await agent.acquire({ ...call, first, priority: 3, source: 'test' }, { timeoutMs: 60_000 })
   expect([again, asked]).toEqual([{ kind: 'acquired', pending }, []])
