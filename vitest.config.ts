@@ -11,7 +11,10 @@ const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
  * Suites that start servers, chains or worker processes. Mostly they wait for blocks and heartbeats, so six files share
  * two cores.
  */
-const integration = ['test/{contract,lab/devnet,e2e,faults,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
+const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
+
+/** Fault runs on whole networks. `npm run test:faults` runs them, and CI after `npm test`. */
+const faults = ['test/faults/**/*.test.ts']
 
 const common = {
   setupFiles: ['test/helpers/setup.ts'],
@@ -37,7 +40,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: integration,
+          exclude: [...integration, ...faults],
           // Some wait for seconds: for a time-out, or for what comes too slowly.
           maxWorkers: 4,
           testTimeout: 180_000,
@@ -66,6 +69,17 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'faults',
+          include: faults,
+          maxWorkers: 6,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 3 },
         },
       },
     ],
