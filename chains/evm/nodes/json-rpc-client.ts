@@ -1,7 +1,7 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { AnswerTooLong, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../../runtime/http/retry-after.ts'
-import { type Answer, createBatchSize, createRedactor, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
+import { type Answer, createBatchSize, createRedactor, hasMoreValues, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
 import { createCallMerger, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 
@@ -35,6 +35,8 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getLogs: 24 * mib,
 }
 const mostBytes = 32 * mib
+/** Parsed, an empty object takes 30 times its text. 24 MiB of logs of one event have 500,000 values. */
+const mostValues = 600_000
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
   const limits = calls.map(({ method }) => (shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib)))
@@ -125,17 +127,25 @@ async function post(target: URL, redact: (text: string) => string, body: string,
   const { origin } = target
   try {
     const { text, status, headers } = await fetchBounded(target, { method: 'POST', headers: json, body }, limits)
+    if (hasMoreValues(text, mostValues)) throw tooLong(origin, `${mostValues} values`)
     return { text, status, retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()) }
   } catch (error) {
-    if (error instanceof AnswerTooLong) {
-      const detail = `The node's answer is longer than ${error.mostBytes} bytes.`
-      throw new MalformedAnswer(origin, error.message, new RelayerError('NODE_REFUSED', { detail, facts: { node: origin } }))
-    }
+    if (error instanceof MalformedAnswer) throw error
+    if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`)
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     const why = limits.signal?.aborted ? 'closed' : isLate ? `no answer within ${limits.timeoutMs} ms` : undefined
     const reason = why ?? redact(describe(error))
     throw new TransportError(origin, reason, !neverConnected.test(reason))
   }
+}
+
+function tooLong(origin: string, most: string): MalformedAnswer {
+  const detail = `The node's answer is longer than ${most}.`
+  return new MalformedAnswer(
+    origin,
+    `an answer of more than ${most}`,
+    new RelayerError('NODE_REFUSED', { detail, facts: { node: origin } }),
+  )
 }
 
 function describe(error: unknown): string {

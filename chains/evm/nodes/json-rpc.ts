@@ -9,6 +9,16 @@ export interface Answer {
 /** Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
+/** Counts commas and opening brackets, including those in strings. */
+export function hasMoreValues(text: string, most: number): boolean {
+  let count = 0
+  for (let at = 0; at < text.length && text.length > most; at++) {
+    const sign = text.charCodeAt(at)
+    if (sign === 44 || sign === 91 || sign === 123) count++
+  }
+  return count > most
+}
+
 /** Undefined if the text is not JSON-RPC, or has far more answers than calls. */
 export function parseAnswers(text: string, calls: number): Answer[] | undefined {
   try {

@@ -1,0 +1,22 @@
+/** Asks the node at a URL for logs, and prints what the process then keeps of the answer, bytes. Run with --expose-gc. */
+import { setImmediate } from 'node:timers/promises'
+import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
+
+const [, , url = ''] = process.argv
+const client = createJsonRpcClient(url, 60_000, new AbortController().signal, () => undefined)
+const used = async () => {
+  // The garbage of a turn of the event loop is found in the next one.
+  for (let turn = 0; turn < 3; turn++) {
+    await setImmediate()
+    globalThis.gc?.()
+  }
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+const before = await used()
+const answer = await client.request('eth_getLogs', [{}]).catch((error: unknown) => error)
+const kept = (await used()) - before
+// Reading the answer here keeps it until the memory is measured.
+const values = Array.isArray(answer) ? answer.length : String(answer)
+process.stdout.write(JSON.stringify({ values, kept }))
+process.exit()
