@@ -216,7 +216,7 @@ async function makeFolder(folder, fill) {
   try {
     renameSync(made, folder)
   } catch (error) {
-    // Another process was faster.
+    // Another process has made the folder in the meantime.
     rmSync(made, { recursive: true, force: true })
     if (!existsSync(folder)) throw error
   }

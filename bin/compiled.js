@@ -8,15 +8,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const released = join(root, 'dist')
 /** Only a user who can write to node_modules can put code here. That user could change the packages anyway. */
 const cache = join(root, 'node_modules/.cache/portage/code')
-/**
- * How long compiled versions are kept, ms. Several checkouts may share one node_modules, and a running process loads
- * parts of its version late.
- */
+/** How long compiled versions are kept, ms. A running process loads parts of its version late. */
 const keptMs = 7 * 86_400_000
-/**
- * At most this many versions of the sources, and of the packages, are kept in addition to those of the last hour, which
- * another process may be about to load.
- */
+/** How many of the newest versions are kept, of sources and of packages. Versions of the last hour are always kept. */
 const mostKept = 20
 const freshMs = 3_600_000
 /** Folders whose files the process does not run. */

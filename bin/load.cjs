@@ -14,7 +14,6 @@ const fromRoot = createRequire(join(root, 'package.json'))
 const mainFile = 'main.cjs'
 /** Scripts that ran without usable code from the cache. `keepCode` stores their code for the next process. */
 const unkept = []
-/** Length of SHA-256, bytes. */
 const digestBytes = 32
 let kind = isMainThread ? 'command' : 'thread'
 
@@ -85,7 +84,6 @@ function keepCode() {
   }
 }
 
-/** The source map of a file, or an empty one. */
 function mapOf(path) {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8')))
@@ -116,8 +114,7 @@ function mapStacks(name) {
 
 /**
  * The command line: `main` of cli/main.ts.
- * @param which `run`, or `command` for any other command. The two need different parts of the code, so each has its own
- * cache
+ * @param which `run`, or `command` for the others. The two need different code, so each has its own cache
  */
 function loadMain(which) {
   kind = which

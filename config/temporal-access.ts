@@ -181,7 +181,7 @@ function load(where: string, read: () => ClientConfigProfile): z.output<typeof p
   throw problem(where, `has a wrong value in ${fields}`, 'Correct it; temporal.useEnvironment: false does without it.')
 }
 
-/** @param from the origin of a setting; `isFile`: whether it names a file or holds the text, undefined for the rest */
+/** @param from the origin of a setting; `isFile` says whether a credential is a path or the text itself */
 function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Layer, isFile?: boolean) => string): Layer {
   const { address, namespace, apiKey, tls, grpcMeta } = profile
   const asText = (name: keyof Layer, value: string | undefined) => (value === undefined ? undefined : { value, from: from(name) })

@@ -47,7 +47,7 @@ export function listOf(one: Check, longest = Infinity): Check {
   }
 }
 
-/** Checks these fields in turn and ignores others. In a value that is not an object, every field is missing. */
+/** Checks these fields in turn and ignores others. A value that is not an object counts as an object without fields. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))

@@ -1,4 +1,4 @@
-/** When a block is final. `tag`: by the node's tag. `depth`: when `blocks` below the latest. docs/operate/chains.md */
+/** When a block is final. `tag`: the node says so. `depth`: `blocks` lower than the latest. docs/operate/chains.md */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
 /** The highest final height. @param tagged height of the node's `finalized` tag, if it has one */

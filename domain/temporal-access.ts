@@ -46,6 +46,6 @@ export interface TemporalAccess {
   readonly encryption?: PayloadEncryption | undefined
   /** The config's names for streams. Absent: callers use ids. */
   readonly streamNames?: StreamNames | undefined
-  /** Never set. So the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*, has a wrong type. */
+  /** Never set. It makes the compiler refuse the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
   readonly useEnvironment?: never
 }

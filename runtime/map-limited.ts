@@ -1,4 +1,4 @@
-/** `most`: calls in parallel. Results keep their order. After a failure it awaits the open calls, then rejects. */
+/** At most `most` calls run at a time. Results keep their order. A failure rejects once the open calls have ended. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   // Unlike an array's iterator, a generator ends for all workers when one of them throws.

@@ -3,7 +3,7 @@ import type { Problem } from './problems.ts'
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
 
-/** Finds problems between fields. Reads the raw tree, to list them with all other problems. Skips malformed values. */
+/** Finds problems between fields. It reads the unchecked tree, so that they are listed together with all others. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)])
@@ -104,7 +104,7 @@ function checkWormhole({ minimumFees, prices, calls, emitters, freeRoutes }: Fie
     ...tables({ minimumFees, prices, calls }).flatMap(({ path, chain }) => checkChain(path, chain, names)),
     ...tables({ minimumFees, prices }).flatMap(({ path, table }) => checkTokens(path, table)),
     ...ownEmitters,
-    // The sources of free routes may be chains without a node.
+    // Only the target must be configured: the source of a free route may be a chain without a node.
     ...maps(freeRoutes).flatMap(({ target }, index) => checkChain(`${path}.freeRoutes[${index}].target`, target, names)),
   ]
 }
@@ -114,7 +114,7 @@ const neededByWormhole = {
   contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
 }
 
-/** Two spellings of one token would make its fee ambiguous. */
+/** Refuses two spellings of one token, which would make its fee ambiguous. */
 function checkTokens(path: string, table: Fields): Problem[] {
   const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
   return repeated(
@@ -134,7 +134,8 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // The contracts' ids do not include the chain, so a target with two sources would take equal transfers for copies.
+  // A contract computes the id of a transfer without its source chain. A target contract with two sources would take
+  // two equal transfers, one from each source, for the same transfer.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {

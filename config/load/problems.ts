@@ -4,13 +4,13 @@ import { type Field, fieldAt } from '../schema/fields.ts'
 
 /** A mistake in a config. It quotes no value, because values may be secrets. */
 export interface Problem {
-  /** Such as `chains.ethereum.nodes[0].url`. Empty for the file itself. */
+  /** Path of the field, such as `chains.ethereum.nodes[0].url`. Empty if the problem concerns the whole file. */
   readonly path: string
   readonly problem: string
   readonly remedy: string
 }
 
-/** CONFIG_INVALID with all problems. `source` names the config. */
+/** Makes the error CONFIG_INVALID, which lists all problems. `source` names the config in its text. */
 export function invalid(source: string, problems: readonly Problem[], cause?: unknown): RelayerError {
   const lines = problems.map(({ path, problem, remedy }) => `\n  - ${path ? `${path} ` : ''}${problem}. ${remedy}`)
   return new RelayerError('CONFIG_INVALID', { detail: `${source}:${lines.join('')}\n`, facts: { problems: problems.length }, cause })
@@ -113,7 +113,7 @@ function article(noun: string): string {
   return `a ${plainNouns[noun] ?? noun}`
 }
 
-/** Levenshtein distance; names are short. */
+/** Levenshtein distance of two names. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

@@ -8,7 +8,7 @@ export function configFields(): Field {
   return z.toJSONSchema(configSchema, { io: 'input' })
 }
 
-/** The members of a field: `<name>` for maps with free names, `[]` for lists. None for single values and unions. */
+/** The fields inside a field: `<name>` for maps with free names, `[]` for lists. Single values and unions have none. */
 export function childrenOf({ properties, additionalProperties, items }: Field): Readonly<Record<string, Field>> {
   const others = { ...(additionalProperties && { '<name>': additionalProperties }), ...(items && { '[]': items }) }
   return { ...properties, ...others } as Record<string, Field>
@@ -31,10 +31,7 @@ export function configJsonSchema(): Field {
   return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
 }
 
-/**
- * Lets a text with rules (pattern, enum…) also be a reference `${NAME}`. Keys of maps are never replaced, so they keep
- * their rules.
- */
+/** Lets a text with rules (pattern, enum…) also be a reference `${NAME}`. Keys of maps cannot be references. */
 function withReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withReferences)
   if (typeof node !== 'object' || node === null) return node
@@ -50,5 +47,5 @@ function withReferences(node: unknown): unknown {
   }
 }
 
-/** Rules that a reference would break. `const`, the kind of a union, is never a reference. */
+/** Rules that the text `${NAME}` would break. `const` is not one of them: the kind of a union is never a reference. */
 const ruled = ['pattern', 'format', 'enum', 'allOf', 'maxLength'] as const

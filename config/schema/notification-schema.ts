@@ -9,7 +9,7 @@ function isReceiverUrl(text: string): boolean {
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/** This host, link-local addresses (also inside IPv6: compatible, mapped, NAT64), and those of AWS, Google, Alibaba. */
+/** Where machines find credentials: this host, link-local (also inside IPv6), and addresses of AWS, Google, Alibaba. */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [

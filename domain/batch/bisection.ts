@@ -1,4 +1,4 @@
-/** Which transfers to try together: a failed batch is halved until its bad transfer is alone. Plain JSON, pure. */
+/** Decides which transfers to try together: a failed batch is halved until its bad transfer is alone. Plain JSON. */
 export interface Bisection<T> {
   readonly halves: readonly (readonly T[])[]
   readonly size: number
@@ -13,7 +13,7 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Records how a batch ended. An `unanswered` batch is dropped. Do not record route failures: they close a gate. */
+/** Records how a batch ended. An `unanswered` one is dropped. Never record route failures, which close a gate. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

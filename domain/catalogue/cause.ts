@@ -31,7 +31,7 @@ export function commandsOf(code: CauseCode, values: CauseValues): readonly strin
   )
 }
 
-/** A scope is several options; any other value is one word. */
+/** Makes a value safe to type in a shell. A scope consists of several options; any other value is one word. */
 function typed(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   if (name !== 'scope') return shellWord(value)

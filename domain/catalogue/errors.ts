@@ -6,7 +6,7 @@ export { type ErrorCode, errorCatalogue, isErrorCode }
 /** The subject of an error: transfer, chain, lane, field… Values are shown to people; never put a secret here. */
 export type Facts = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The one error type of Portage. `message` is the whole text: what happened, about what, and what to do. */
+/** The one error type of Portage. `message` is the whole text: what happened, the facts, and what to do. */
 export class RelayerError extends Error {
   readonly code: ErrorCode
   readonly retriable: boolean
@@ -43,7 +43,7 @@ export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
 }
 
-/** The code that a workflow or a server reported. INTERNAL if it is unknown, since newer versions have other codes. */
+/** The code that a workflow or a server reported. A code that only a newer version knows becomes INTERNAL. */
 export function knownCode(code: unknown): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL'
 }

@@ -48,7 +48,7 @@ export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
 
-/** An error that a retry can cure. One listed here by mistake is retried for ever. */
+/** An error that a retry can cure. If an error is listed here by mistake, it is retried for ever. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'isOutage'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
@@ -57,7 +57,7 @@ export function outage(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { isOutage: true })
 }
 
-/** An error that no retry can cure. One listed here by mistake parks a transfer that a retry would have cured. */
+/** An error that no retry can cure. An error listed here by mistake parks a transfer that could be delivered. */
 export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

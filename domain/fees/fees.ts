@@ -16,7 +16,7 @@ export interface FeeQuote extends Fees {
 /** Maximum gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
-/** Raise of both fields, percent. go-ethereum requires 10 of a replacement (PriceBump). The rest covers rounding. */
+/** How much a new attempt raises both fees, percent. go-ethereum requires 10 (PriceBump). The rest covers rounding. */
 const bumpPercent = 20n
 
 /** Costs of a call, decimal: `gasLimit` in gas units, and the `dataFee` of an L2 in wei (absent: 0). */
@@ -62,7 +62,7 @@ export interface Raising extends CallCost {
   readonly urgent?: boolean | undefined
   /** Minimum fees that an operator ordered. The policy's caps do not apply. An absent field follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** A pool has a dearer transaction of the nonce, unknown to Portage, so nodes refuse Portage's dearest attempt. */
+  /** A node's pool has a dearer transaction of this nonce, not Portage's, and so refuses Portage's attempts. */
   readonly outpriced?: boolean | undefined
   /** Balance of the account, decimal wei. If `outpriced`, the next attempt must not cost more. */
   readonly balance?: string | undefined
@@ -116,7 +116,7 @@ export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Limit of raises: a multiple of the higher of the market's and the first fee (Optimism txmgr: FeeLimitMultiplier). */
+/** Fees rise to at most this multiple of the market's or the first fee (Optimism's txmgr: FeeLimitMultiplier). */
 const limitFactor = 5n
 
 /** Whether fees are at their limit. Without a limit, a nonce stuck for another reason would double its fee for ever. */
@@ -237,7 +237,7 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Always limits gas: a stranger's token may burn any amount. For equal scopes, rules of the settings win. */
+/** Gas is always limited, because a stranger's token may burn any amount. At equal scopes, the settings' rules win. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {

@@ -3,7 +3,7 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Maximum nonces in the ledger: 15 minutes to finality at 20 nonces per second. Further grants wait for finality. */
+/** Maximum nonces in the ledger: enough for 15 minutes to finality at 20 per second. Then grants wait for finality. */
 const mostKept = 20_000
 /** Maximum bytes of packed entries. Fee raises and a deep reorganisation need the rest of a state's 2 MiB. */
 const mostBytes = 1_572_864
@@ -78,7 +78,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** A nonce for the same call in a later round of this workflow. A late step of an earlier round must get no other. */
+/** A nonce that a later round of this workflow has for the same call. A late step must not get a second one. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -141,7 +141,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // '0': the lane is broke, but not because of a refused grant.
+  // The cost is '0' if the lane is broke for another reason than a refused grant.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

@@ -73,7 +73,7 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** Id of the request that got this grant. Once a second request gets it, the first caller may have sent its call. */
+  /** Id of the request that got this grant. If a second one gets it, the first caller may have sent its call. */
   readonly grantedTo: string
   readonly maybeSent: boolean
   /** Value of an abandoned call, which may still be mined, decimal wei. */
@@ -91,7 +91,7 @@ export interface Entry {
   readonly attempts: readonly Attempt[]
 }
 
-/** Minimum fees that an operator ordered. An absent field follows the market. `after`: number of attempts before. */
+/** Minimum fees that an operator ordered. An absent field follows the market. `after`: number of earlier attempts. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }
@@ -128,7 +128,7 @@ export interface Remembered extends Observed {
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
-  /** Reports have had no long gap since this height. A nonce does not count as idle during a gap. */
+  /** Processes have reported without a long gap since this height. A nonce does not count as idle during a gap. */
   readonly reportedSince?: number
 }
 
@@ -171,7 +171,7 @@ export interface Closing {
   readonly by: string
 }
 
-/** The account cannot pay. `cost`: decimal wei, without the value, of the cheapest grant refused for lack of funds. */
+/** The account cannot pay. `cost`: gas cost of the cheapest grant that was refused for lack of funds, decimal wei. */
 export interface Broke {
   readonly detail: string
   readonly cost: string

@@ -19,7 +19,7 @@ export type LaneRequest = { readonly id: string } & Ask
 export type Ask =
   /** Asks for a nonce. A draining lane, or one below its minimum balance, grants one only to `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** Asks for an intent's nonce. With `callHash` the caller may then send the call; another call is a `conflict`. */
+  /** Asks for an intent's nonce. With `callHash` the caller may send the call. A different call is a `conflict`. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, nothing is added. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
@@ -97,7 +97,7 @@ export interface ApplyRequest {
 /** A nonce that a process must fill with a no-op. Repeated until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** Hash of the call that the no-op replaces. If the call is mined, the nonce is not external. Absent: unknown. */
+  /** Hash of the call that the no-op replaces. If it is mined, the nonce was not used from outside. Absent: unknown. */
   readonly callHash?: string
 }
 

@@ -18,7 +18,7 @@ export const attemptSchedule: AttemptSchedule = {
 }
 /** Longest pause that a receiver can ask for, ms. */
 const longestRestMs = hourMs
-/** When a receiver answers again, notifications with fewer tries are due. Any of the others may have stopped it. */
+/** After an outage, notifications with fewer tries are due first. One of the others may have stopped the receiver. */
 const triesUntilAlone = 3
 
 /** `taken`: 2xx. `gone`: 410. `failed`: no answer, or a request to wait. `refused`: any other answer. */

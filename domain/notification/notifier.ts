@@ -42,7 +42,7 @@ export interface NotificationTestResult {
   readonly why?: string
 }
 
-/** The state of one receiver, plain JSON, without transfers: Temporal lists them. `notifierLimits` bounds the lists. */
+/** The state of one receiver, plain JSON. It has no transfers, because Temporal lists them. See `notifierLimits`. */
 export interface NotifierState {
   readonly cursor: NotifierCursor
   /** When each notified condition that still holds was first seen, ms since the epoch, by key. */
@@ -103,7 +103,7 @@ export function waitingCount({ pending, unsent, cursor }: NotifierState, closed:
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/** Applies a reading: new conditions become pending, ended ones are dropped. A source not read ends no condition. */
+/** Applies a reading: new conditions become pending, ended ones are dropped. A source that was not read ends none. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],

@@ -43,7 +43,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
       refused += 1
     }
   }
-  // At least the checkpoint's version, so that processes that know these settings from before a wipe see no change.
+  // The version is at least the checkpoint's, so that a process that knows it from before a wipe sees no change.
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 

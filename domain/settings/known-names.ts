@@ -10,7 +10,6 @@ export interface KnownNames {
   readonly nodes: Readonly<Record<string, readonly string[]>>
   /** Chain → its nodes that read. A majority is counted among these. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
-  /** Chain → its Wormhole chain id, if it has one. */
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]
   /** Accept revocations of unlisted tokens, for settings from outside this namespace. Absent: refuse them. */

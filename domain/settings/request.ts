@@ -20,7 +20,7 @@ export function assertSettingsFit(settings: Settings): void {
   }
 }
 
-/** `byKind` has checked this field. */
+/** This check does nothing, because `byKind` has checked the field. */
 const kind: Check = () => {}
 const name = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'a name: lower case letters, digits and dashes')
 
@@ -97,7 +97,7 @@ const settingsOrder = byKind({
 } satisfies Record<SettingsOrder['kind'], Check>)
 
 const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
-/** Put in place of a variable during the checks. It is a private-use character, which no URL has. */
+/** Replaces each variable during the checks. It is a private-use character, which no URL has. */
 const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */

@@ -30,7 +30,7 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/** Keeps the lists within their limits. Merges the closest gaps, with open numbers between; an audit corrects that. */
+/** Keeps lists within limits. Gaps close to each other merge with the numbers between them; an audit corrects that. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state

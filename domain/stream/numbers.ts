@@ -94,7 +94,7 @@ function withoutGap(state: StreamState, number: bigint, at: number): StreamState
   return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
 }
 
-/** Adds those passed numbers of a reading that are exceptions above all known numbers, so that they become known. */
+/** An exception above all known numbers becomes known once a reading passes over it, so it joins the numbers. */
 export function withPassed(state: StreamState, reading: Reading): Finding {
   const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
   return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }

@@ -3,7 +3,7 @@ import type { OutsideNumbers, StreamState } from './stream.ts'
 
 /** Maximum bytes for the numbers outside the window: about 8,000 intervals of numbers that are close together. */
 export const maxOutsideBytes = 24 * 1024
-/** Above this the alarm `crowded` is raised. */
+/** Above this size, bytes, the alarm `crowded` is raised. */
 const crowdedBytes = maxOutsideBytes / 2
 
 type Outside = Pick<StreamState, 'outside'>

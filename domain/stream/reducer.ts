@@ -156,18 +156,15 @@ function alarmsOf(state: StreamState): readonly StreamAlarm[] {
   return (Object.keys(raised) as StreamAlarm[]).filter((alarm) => raised[alarm])
 }
 
-/**
- * MIP-61's PROCESS_FINISHED_NONCE_HEIGHT: every number up to it is resolved. It is computed from the state, so a
- * repeated event adds nothing.
- */
+/** MIP-61's PROCESS_FINISHED_NONCE_HEIGHT: every number up to it is resolved. */
 export function completedNumber(state: StreamState): string | undefined {
   const lowest = BigInt(lowestUnresolved(state)?.number ?? state.next)
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
 /**
- * MIP-61's completed_block_height: no block up to it has an unresolved number. MIP-61 counts only the blocks that have
- * transfers.
+ * MIP-61's completed_block_height: no block up to it has an unresolved number. MIP-61 counts blocks with transfers
+ * only.
  */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state

@@ -77,7 +77,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** The `first` and `start` that still hold. They are the config's if the fork may be below a trusted watermark. */
+/** The `first` and `start` that hold after a fork: the config's, if the fork may be below a trusted watermark. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -145,8 +145,8 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
 }
 
 /**
- * Takes a watermark from elsewhere. A watermark above the known numbers or the cursor would skip transfers, so it is
- * refused and raises an alarm.
+ * Takes the watermark of an order or a checkpoint. A watermark above the known numbers or the cursor would skip
+ * transfers, so it is refused and raises an alarm.
  */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request

@@ -17,7 +17,7 @@ export interface StreamState {
   readonly open: readonly OpenNumber[]
   /** Started numbers that are parked, or wait for a reason that concerns only them. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
-  /** Numbers that were not seen, or are to be started again, ascending. */
+  /** Numbers completed on the target but not seen at the source. They stay unresolved: their ids cannot be compared. */
   readonly gaps: readonly Gap[]
   /** Numbers completed on the target but not seen at the source. Unresolved, since their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
@@ -25,7 +25,7 @@ export interface StreamState {
   readonly exceptions: readonly StreamException[]
   /** Heights of some numbers; of older numbers fewer are listed. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
-  /** First block to read. A checkpoint or an operator vouches for earlier ones. Absent: no blocks are read. */
+  /** Block of the checkpoint that the stream started from. Unset once the first scan has reached it. */
   readonly start?: number
   /** Block of the starting checkpoint, which the first scan must reach. Then unset: hashes link the blocks below. */
   readonly base?: number
@@ -35,7 +35,7 @@ export interface StreamState {
   readonly fork?: ForkAlarm
   /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A refused watermark from elsewhere: above the known numbers or the cursor. Stays until an acceptable one comes. */
+  /** A refused watermark: above the known numbers or the cursor. It stays until an acceptable one comes. */
   readonly distrusted?: Distrusted
   readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
@@ -45,7 +45,6 @@ export interface StreamState {
   readonly orders?: readonly GivenOrder[]
   /** Messages that other servers had but the spy has not sent, since the spy's last message. Absent: none. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
-  /** Time of the last update. Absent: none yet. */
   readonly updatedAt?: number
 }
 
@@ -105,7 +104,7 @@ export interface Gap {
   readonly at: number
 }
 
-/** How a number ends without a delivery. `skipped` and `cancelled` are orders; one without a name is by `unnamed`. */
+/** How a number ends without a delivery: `skipped` and `cancelled` by an order, others by the check of a message. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -146,7 +145,7 @@ export interface ForkAlarm {
 export interface Finding {
   /** The height is absent if it is unknown, as from a spy. */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
-  /** Numbers that the target's finalized state shows as delivered, by batched reads. */
+  /** Numbers that the target's finalized state shows as delivered. */
   readonly delivered?: IntervalSet
   /** Numbers that are not transfers, or go to a chain without a route. */
   readonly ignored?: IntervalSet
@@ -164,10 +163,7 @@ export interface Reading extends Finding {
 export type StreamRequest =
   /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /**
-   * Numbers found by a spy (`received`), in the source's table, or by an audit. `missedBySpy`: those that the spy did
-   * not send.
-   */
+  /** Numbers found by a spy (`received`), in the source's table, or by an audit. The spy did not send `missedBySpy`. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** Reads all blocks above `block` again, after a fork. A quorum of nodes still has `block`. */
@@ -184,12 +180,12 @@ export type StreamRequest =
   /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: not parked, but waiting long for a reason that concerns only it, so that another one gets its room. */
+  /** `waits`: not parked, but waits long for a reason that concerns only it. Another transfer gets its room. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
   | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
-  /** A watermark from elsewhere: numbers up to `number` are resolved, blocks up to `height` need no reading. */
+  /** A given watermark: numbers up to `number` are resolved, blocks up to `height` need no reading. */
   | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
   /** Without `maxOpen` the config's value applies again. */
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
@@ -255,7 +251,7 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** distrusted: a watermark from elsewhere is too high. crowded: the space outside the window is half full. */
+/** distrusted: the watermark of an order is too high. crowded: the space outside the window is half full. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
 /** A stream of the config. Its id has the chains' numbers, which never change; its name has the chains' names. */

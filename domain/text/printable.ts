@@ -18,12 +18,12 @@ export function harmless(line: string): string {
   )
 }
 
-/** The text, if a shell takes it as one argument and no option. Strangers choose the ids of runs. */
+/** The text, if a shell takes it as one argument and no option. Needed because strangers choose the ids of runs. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }
 
-/** Accepts any value: a run that a person started may lack any field, and that must not fail its task. */
+/** Makes one line of any value. A run that a person started may lack any field, which must not fail its task. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()

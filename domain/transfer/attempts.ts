@@ -6,7 +6,7 @@ export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFe
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
-/** `replaced`: by another attempt of ours. `reorged`: may be mined again. `dropped`: nonce left to its lane or used. */
+/** `replaced`: another attempt was mined. `reorged`: its block is gone. `dropped`: its nonce was left or used. */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
 export interface TransferTransaction {
@@ -70,7 +70,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }
 
-/** Why a transfer cannot end yet. @param nonces may still be mined; one without `nonce` means all grants of its lane */
+/** Why a transfer cannot end yet. @param nonces that may still be mined; without `nonce`: all grants of the lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

@@ -28,7 +28,7 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)
   const times = delivered.flatMap(deliveryTime)
-  // The server's clock may be ahead of this process's.
+  // A transfer may seem to close in the future, since the server's clock may be ahead of this process's.
   const byStep = groupBy(delivered, ({ closedAt = from }) => Math.min(steps - 1, Math.floor((closedAt - from) / stepMs)))
   return {
     routes: routesOf(counted),
@@ -70,7 +70,6 @@ function countBy(samples: readonly TransferTraffic[]): Record<string, number> {
   return Object.fromEntries([...groupBy(samples, ({ state }) => state)].map(([state, { length }]) => [state, length]))
 }
 
-/** Quantiles by the nearest rank. */
 function quantiles(times: readonly number[]): { medianMs?: number; p95Ms?: number } {
   if (times.length === 0) return {}
   const sorted = times.toSorted((a, b) => a - b)

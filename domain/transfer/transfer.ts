@@ -83,7 +83,7 @@ const byState = {
 /** `failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined: another bridge, or ended undelivered. @param code if absent, a failed transfer counts as initiated */
+/** Undefined for another bridge or an undelivered end. @param code if absent, a failed transfer counts as initiated */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined

@@ -33,10 +33,8 @@ export interface SmallServerOptions {
 interface SmallServerWork {
   /** The section of the config that has the options. */
   readonly setting: string
-  /** The error code if the server cannot listen. */
   readonly code: ErrorCode
   readonly answer: (request: IncomingMessage, path: string) => Promise<Answer>
-  /** The answer if `answer` throws. */
   readonly failure: (error: unknown) => Answer
 }
 
@@ -76,7 +74,7 @@ export class BodyTooLong extends Error {
   override readonly name = 'BodyTooLong'
   readonly busy: boolean
 
-  /** @param busy whether shared memory is used up, so that a later try may succeed */
+  /** @param busy whether the shared memory is used up, so that a later try may succeed */
   constructor(busy: boolean) {
     super(busy ? 'There is no room for this body now.' : 'The body is too long.')
     this.busy = busy

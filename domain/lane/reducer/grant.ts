@@ -23,7 +23,7 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun true: grants no new nonce */
+/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun if true, none is granted */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })

@@ -6,7 +6,7 @@ import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
 /** Maximum nonces that get an entry in one step, so that a node's false answer cannot blow up the ledger. */
 const coveredLimit = 1_000
-/** For this time, ms, a lower height counts as that of a lagging node, since processes are never silent for longer. */
+/** For this time, ms, a lower height is taken for a lagging node's. Processes are never silent for longer. */
 const leadMs = 60_000
 
 /** Applies an observation. Once synced, the lowest 1,000 unmined nonces have entries, so that no-ops can fill them. */
@@ -84,7 +84,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
-/** Adds ownerless entries for unmined nonces that lack one: of an earlier ledger, external, or rolled back. */
+/** Adds ownerless entries for unmined nonces without an entry: an earlier ledger's, external or rolled-back nonces. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -128,12 +128,12 @@ export function rememberForgotten(before: LaneState, after: LaneState, at: numbe
   return { ...after, forgotten: ranges.slice(-mostForgotten) }
 }
 
-/** A nonce is used if it is in a block, or if its fill is `inherited`: another ledger may have granted it then. */
+/** A nonce counts as used if it is in a block, or `inherited`, since another ledger may have granted it then. */
 function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Joins adjacent ranges, so that a key in steady use elsewhere makes one range. The joined range counts as new. */
+/** Joins a range that continues the last one, so that a key in steady use elsewhere makes one range, dated anew. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
@@ -150,7 +150,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // If both counts are equal, `next` may be below `known.next`: nonces were returned. Only a reset puts `next` above.
+  // With equal counts, `next` may be below `known.next`, because nonces were returned. It is above only after a reset.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -164,7 +164,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/** Stops grants until the account is read again: after a reset, answers to earlier requests are unknown. */
+/** Stops grants until the account is read again, because after a reset the ledger does not know what it answered. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }

@@ -9,7 +9,7 @@ type Fill = Extract<LaneRequest, { kind: 'fill' }>
 /** Applies an order and records it. Orders are idempotent. @param now ms since the epoch by the ledger's clock */
 export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
   const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
-  // Reports of processes are not orders.
+  // Reports of processes are not recorded as orders.
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
   const record = { kind: order.kind, ...orderOf(order, 'update'), at: now, ...orderFacts(factsOf(order)) }
   return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, record) } }

@@ -51,7 +51,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce to be filled gets no call, which would outbid its no-op. A no-op for any other follows an outdated order.
+  // A nonce that is to be filled gets no call, because the call would outbid the no-op. A no-op for any other nonce
+  // follows an outdated order and is refused too.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

@@ -28,7 +28,7 @@ interface Parts {
   readonly rest: string
 }
 
-/** Heights that an entry in a block does not need. */
+/** An entry in a block needs no heights, so these replace its own. */
 export const inBlock = { sinceBlock: 0, claimedBlock: 0 }
 
 function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: Entry): Parts {

@@ -14,8 +14,8 @@ const sizes: PageSizes = { page: 250, loose: 250 }
 /** Up to this many entries stay unpacked in `carried`, so that people can read them. */
 const readable = 128
 /**
- * How far above the account's nonce pages are opened. After a rollback, the owner of each opened nonce gets a signal,
- * and a run may send 2,000 signals (limit.numPendingSignals.error).
+ * Pages are opened up to this far above the account's nonce. After a rollback, the owner of each opened nonce gets a
+ * signal, and a run may send 2,000 signals (limit.numPendingSignals.error).
  */
 const openAhead = 1_000
 
