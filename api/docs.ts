@@ -102,7 +102,7 @@ function operationHtml(method: string, path: string, operation: OpenApiOperation
   const head = '<tr><th>name</th><th>in</th><th>type</th><th>what it is</th></tr>'
   const answers = Object.entries(responses).map(([status, { description: text, content = {} }]) => {
     const said = text && text !== 'Default Response' ? ` ${escaped(text)}` : ''
-    // The page's introduction describes the body of refusals once, so that body is left out here.
+    // The page describes the body of refusals once, in its introduction.
     return `<li><code>${escaped(status)}</code>${said}${Number(status) >= 400 ? '' : contentHtml(content)}</li>`
   })
   return `<details id="${escaped(idOf(method, path))}">
@@ -126,7 +126,6 @@ function idOf(method: string, path: string): string {
 
 const deepest = 5
 
-/** Plain text: `array of string`, `"a" or "b"`. */
 function typeText(schema: JsonSchema): string {
   const { type, items, const: only, anyOf, oneOf = anyOf } = schema
   if (only !== undefined) return JSON.stringify(only)

@@ -12,7 +12,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** Codes not listed here become 503 if retriable, else 422: the request was understood, but refused. */
+/** The status of all other codes is 503 if they are retriable, else 422: the request was understood, but refused. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
@@ -80,7 +80,7 @@ function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly 
 /** `path`: such as `body.reason` or `body.orders.0.kind`. `body` alone means the whole body. */
 type FieldErrors = NonNullable<Problem['errors']>
 
-/** A raw Zod issue. The validator does not convert issues of a union's options. */
+/** A Zod issue inside a union's option, which the validator does not convert. */
 interface RawIssue {
   readonly code?: string
   readonly path: readonly PropertyKey[]

@@ -16,7 +16,7 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   return async (read) => {
     if (running >= atOnce) {
       if (queue.length >= waiting) throw new RelayerError('API_BUSY', { facts: { atOnce, waiting } })
-      // A finished read hands over its place, so `running` does not change.
+      // A finished read hands its place to the next, so `running` does not change.
       await new Promise<void>((go) => queue.push(go))
     } else running += 1
     try {

@@ -55,7 +55,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const unknown = new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' })
   app.setNotFoundHandler((_, reply) => sendError(reply, unknown, 404))
   app.addHook('onResponse', async (request, reply) => {
-    // The route's pattern, because with concrete paths every value would make a new series.
+    // The pattern of the route is the label, because each concrete path would make a new series.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
@@ -74,7 +74,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // Last, as its preClose hook waits for a poll of Temporal, and hooks run one after another.
+  // Added last, because hooks run one after another and its preClose hook waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app
@@ -97,7 +97,7 @@ function indexRoute(app: Api): void {
   )
 }
 
-/** Answers until the process can start. Checks no token, so answers have the error's code, never address or detail. */
+/** Answers until the process can start. Answers have only the error's code, because no token is checked. */
 function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })
@@ -119,7 +119,6 @@ function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'por
       waiting = { what, error: new RelayerError(error.code) }
       if (isFirst) await listen(app, at)
     },
-    /** May be called twice. */
     close: async (): Promise<void> => app.close(),
   }
 }

@@ -4,7 +4,7 @@ import type { Intent } from '../domain/lane/lane.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
-/** `rejected` is permanent, `declined` is policy, `wait` heals by itself. */
+/** `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid by itself. */
 export type Verdict =
   | { readonly kind: 'valid' }
   | {
@@ -40,14 +40,14 @@ export type Gate =
   | { readonly kind: 'transfer'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
-/** A transfer's delivery, from one read of its message. */
+/** How to deliver a transfer. The message is decoded once. */
 export interface PlannedDelivery {
   /** The delivering call. Creating the call reads the token's data, which never change and are cached. */
   readonly call: () => Promise<Intent>
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, so the cost is not checked. */
   readonly earned?: bigint | undefined
-  /** True: a second call reverts, so a successful simulation replaces `delivered`. False: it may have no effect. */
+  /** If true, a second call reverts, so a simulation that succeeds replaces `delivered`. If false, it may succeed. */
   readonly revertsOnceDelivered: boolean
 }
 
@@ -80,7 +80,7 @@ export interface Endpoint {
    * GUARDIAN_SET_UNKNOWN (both heal with time), read errors.
    */
   proveCall(intent: Intent): Promise<void>
-  /** @param transfer distinguishes an amount that never fits from a spent budget */
+  /** @param transfer lets the bridge distinguish an amount that never fits from a spent budget */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /** The gate for this account. Absent: no gate. If open, reserves the amount. Call through `withReservation`. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
@@ -123,7 +123,7 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** A numbered source (domain/stream/stream.ts). `scanned`: blocks hold the messages. `signed`: guardians do. */
+/** A numbered source (domain/stream/stream.ts). `scanned`: messages are in blocks. `signed`: guardians have them. */
 export type Source = ScannedSource | SignedSource
 
 interface SourceBase {
@@ -132,7 +132,7 @@ interface SourceBase {
   readonly sourceChain: ChainName
   /** Highest number at the finalized state, by quorum; undefined: none. Searches from `known`, also downwards. */
   highest(known?: string): Promise<string | undefined>
-  /** Whether delivered, by quorum at finalized state; false if nodes disagree. Throws contradictions, read errors. */
+  /** Whether each is delivered and final, by quorum; false without one. Throws contradictions, read errors. */
   delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
@@ -141,8 +141,8 @@ export interface ScannedSource extends SourceBase {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Without `at` the answer is one node's word, which halts no route. Throws NODES_DISAGREE at `agreed`, even for a
-   * refused range. Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
+   * Without `at` the answer is from one node and halts no route. Throws NODES_DISAGREE at `agreed`, even for a refused
+   * range. Throws NODE_REFUSED (range too long, or stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /** Undefined: no record yet. Throws contradictions (`haltRoute`, by quorum), read errors, and NODES_DISAGREE. */
@@ -167,15 +167,15 @@ export interface SignedSource extends SourceBase {
   /** 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * Set if the source has no node. In that case `highest` and `published` find nothing. `judges`: chains whose core
-   * contracts can check signatures, in order of preference.
+   * Set if Portage reads no node of the source. Then `highest` and `published` find nothing. `judges`: chains whose
+   * core contracts can check signatures, in order of preference.
    */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
-  /** From the config. Absent: the stream agent decides. No number from `first` on is in a block before `block`. */
+  /** From the config; absent: the stream agent decides. No block before `block` has numbers from `first` on. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Numbers in the source's blocks; `content` only for `wanted` ones. Content `none` is conclusive only with `at`.
-   * Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
+   * Messages in the source's blocks, with `content` only for `wanted` numbers. Content `none` is conclusive only with
+   * `at`. Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }

@@ -50,7 +50,7 @@ export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: 
 /** Nodes more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
-/** Largest gap between two heads that is filled by reading each block, blocks. A chain grows less between two polls. */
+/** Gaps of at most this many blocks between two heads are filled by reading each block. */
 export const longestGap = 1_024
 
 /** An honest node may be at most this many blocks above the majority's head. */

@@ -128,7 +128,7 @@ export type Simulation = { readonly ok: true; readonly gas: string } | { readonl
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
-/** The transaction that used a nonce, in a block. */
+/** The transaction in a block that used a nonce. */
 export interface MinedTransaction {
   readonly hash: string
   /** Hash of the unsigned transaction, so it is equal for every signature. */
@@ -145,7 +145,7 @@ export interface NodeStatus {
   readonly origin: string
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'open' | 'half-open' | 'wrong-network' | 'disabled'
-  /** Blocks behind the majority's head, or far above it. Absent: not compared. */
+  /** Distance of the node's head from the majority's head, blocks; 0 if slightly above. Absent: not compared. */
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures: number
@@ -163,7 +163,7 @@ export interface Chain {
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
   readonly heads: Heads
-  /** Checks the network id of every node (CHAIN_ID_MISMATCH) and starts the head tracker. */
+  /** Checks the network id of every node (throws CHAIN_ID_MISMATCH) and starts to follow the head. */
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
@@ -188,7 +188,7 @@ export interface Chain {
   msToFinality(height: number): number
   /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
-  /** A nonce's transaction, by quorum. Undefined: none, pruned, or an EIP-7702 authorisation. Throws NODES_DISAGREE. */
+  /** The transaction that used a nonce, by quorum. Undefined: none, pruned, or EIP-7702. Throws NODES_DISAGREE. */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /** Whether most nodes have another block at this height, or a final head 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>

@@ -40,7 +40,7 @@ export interface SigningLimits {
 export interface SigningPolicy {
   /** Deliveries. They carry no coins, and each needs a proof by `proveCall`. */
   readonly calls: ContractCalls
-  /** Contract → data prefixes of operators' calls, without coins. Arguments after the prefix are not proved. */
+  /** Contract → how operators' calls must begin (hex). The calls carry no coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
   /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, or retryable read errors. */
   readonly proveCall: (call: Intent) => Promise<void>
@@ -49,12 +49,12 @@ export interface SigningPolicy {
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
   readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | keyof SigningLimits) => string
-  /** Folder where spending outlives the process. */
+  /** Folder that keeps the record of spending when the process ends. */
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
   /** Addresses of the chain's other lanes. */
   readonly otherLanes: readonly string[]
-  /** Whether coins may go to `otherLanes`. If so, one key with Temporal access gets all lanes' coins, within limits. */
+  /** If true, coins may go to `otherLanes`: a thief of one key and Temporal access gets all coins, within limits. */
   readonly topUps: boolean
   /** Token contracts. Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
@@ -73,7 +73,7 @@ export interface Spending {
   readonly limit: bigint
 }
 
-/** Spending of one lane's key. Empty `spending`: no limit. */
+/** Spending of one lane's key. An empty `spending` means that there is no limit. */
 export interface LaneSpending {
   readonly lane: string
   readonly spending: readonly Spending[]

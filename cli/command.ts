@@ -30,7 +30,7 @@ export interface CommandSpec {
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands
-  /** Absent: a group of commands. Returns nothing if the command has printed everything itself. */
+  /** Absent for a group of commands. Returns nothing if the command has printed everything itself. */
   readonly run?: (call: Call<never>, ...args: never[]) => Promise<Outcome | void>
 }
 
@@ -66,7 +66,7 @@ export function addCommands(
 
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
-  /** --config, else PORTAGE_CONFIG, else portage.yaml in the working directory. */
+  /** The file is named by --config, else by PORTAGE_CONFIG, else it is portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
   /** The environment overrides the config's Temporal address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
@@ -121,7 +121,6 @@ function createCall<Options>(context: CliContext, command: Command, path: string
 export const helpWidth = 80
 const indent = '  '
 
-/** The end of a command's help. */
 function helpEnd({ notes, examples = [] }: CommandSpec): string {
   const heading = examples.length === 1 ? 'Example:' : 'Examples:'
   const shown = examples.length === 0 ? [] : ['', heading, ...examples.map((line) => commandText(indent + line))]

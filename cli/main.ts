@@ -114,7 +114,6 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
   return program
 }
 
-/** Omits `[options]`, because nearly every command has some. */
 function subcommandTerm(command: Command): string {
   const named = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
   return [command.name(), ...named].join(' ')

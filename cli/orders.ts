@@ -87,7 +87,7 @@ const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Com
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 
-/** A transfer of the whole balance. Throws INPUT_INVALID if the balance is 0 or no token answers. */
+/** Makes a transfer of the whole token balance. Throws INPUT_INVALID if it is 0, or if no token contract answers. */
 function sweepToken(config: Config, name: ChainName, { from, to, token }: Record<'from' | 'to' | 'token', string>): Promise<Intent> {
   return withChain(config, name, async (chain) => {
     const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [from]), 'latest')

@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
 import type { News, Poll } from './feed.ts'
 
-/** Pause between two reads of the causes, ms. Not shorter, because each read calls every node. */
+/** Pause between two reads of the causes, ms. It is long, because each read calls every node. */
 const causesEveryMs = 5_000
 
 /** Reads changes for the feed. Never throws. Reports a failure when it begins and when it ends. */
@@ -43,7 +43,7 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
   }
 }
 
-/** Ignores the time and the text of a cause. The text contains heights and ages, which always change. */
+/** Two causes are equal if their counts and examples are. Their texts have heights and ages, which always change. */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }

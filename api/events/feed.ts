@@ -9,11 +9,11 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** Returns the changes since the previous call. From `ready` on, changes of the kind `data.what` are reported. */
+/** Returns the changes since the previous call. After a `ready`, it returns all changes of the kind `data.what`. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
-  /** Poll interval, ms. */
+  /** Pause between two polls, ms. */
   readonly everyMs: number
   readonly most: number
   /** How long polling goes on without listeners, ms. A listener that reconnects in time misses nothing. */
@@ -26,7 +26,6 @@ const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_00
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions
-  /** Listeners, each with the function to call when the feed ends. */
   readonly #listeners = new Map<(event: FeedEvent) => void, () => void>()
   readonly #epoch = randomBytes(4).toString('hex')
   readonly #stop = new AbortController()
@@ -35,7 +34,7 @@ export class EventFeed {
   #loop: Promise<void> | undefined
   #leftAt = 0
   readonly #ready = new Set<string>()
-  /** Kinds whose event `ready` was already sent. Later listeners have missed that event. */
+  /** Kinds for which `ready` was sent. A listener that subscribes later has missed that event. */
   readonly ready: ReadonlySet<string> = this.#ready
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {

@@ -24,7 +24,7 @@ function transferIn(hash: string): string | undefined {
   try {
     return id && decodeURIComponent(id)
   } catch {
-    // A malformed id is used unchanged.
+    // A malformed id is returned unchanged.
     return id
   }
 }

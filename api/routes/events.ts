@@ -62,7 +62,7 @@ interface Listening {
   /** ms since the epoch. */
   readonly expiresAt: number
   readonly heartbeatMs: number
-  /** Throws a RelayerError once the token is expired or revoked, or its key was removed. */
+  /** Throws a RelayerError once the token has expired or was revoked, or once its key was removed. */
   readonly assertStillGood: () => Promise<void>
 }
 

@@ -9,7 +9,7 @@ const report = z.object({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/** `/health`: liveness. `/ready`: 503 without Temporal, which is asked once a second at most. No rate limit. */
+/** `/health`: liveness. `/ready`: 503 without Temporal, which is asked at most once a second. No rate limit. */
 export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Liveness of the process', response: { 200: z.object({ status: z.literal('ok') }) } }
@@ -26,7 +26,7 @@ export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): voi
   })
 }
 
-/** Not vital, because streams fetch missed messages from guardian APIs. */
+/** A spy is not vital, because streams fetch missed messages from guardian APIs. */
 function spyCheck({ address, connected, paused, problem, kept }: SpyHealth) {
   const why = paused ? `paused: ${kept} messages wait` : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${address}`, ok: why === undefined, vital: false, problem: why === undefined ? undefined : redactText(why) }

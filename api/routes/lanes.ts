@@ -14,7 +14,7 @@ import { subjectParams } from './orders.ts'
 /** How long a read is shared, ms. Each read calls Temporal and every node. */
 const keepMs = 1_000
 
-/** Loose, so that fields added by a newer ledger are shown, too. */
+/** Accepts unknown fields, so that those of a newer ledger are shown too. */
 const stateSchema = z
   .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
   .describe('The nonce ledger: every nonce that is not final.')

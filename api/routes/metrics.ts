@@ -11,7 +11,7 @@ import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 const countsMs = 30_000
 /** Interval of stream metrics, ms. They take one query per stream. */
 const streamsMs = 10_000
-/** Longest wait for these counts and metrics, ms. A scraper waits 10 s by default; other figures must not be late. */
+/** Longest wait for these counts and metrics, ms, so that the other figures come in time: a scraper waits 10 s. */
 const timeoutMs = 2_000
 const mostParked = 1_000
 /** How long the text is reused, ms. The text is large, and rendering it takes milliseconds. */
@@ -29,7 +29,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Never throws: without Temporal the last figures stay. */
+/** Never throws. Without Temporal, the last figures stay. */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
   const parkedCodes = createParkedCodes({ client, logger })
   const shown = new Set<string>()
@@ -44,7 +44,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/** `unknown`: code not queried yet. A forged workflow may name any, so only catalogue codes become series. */
+/** Codes not queried yet count as `unknown`. Other codes than the catalogue's get no series: anyone may forge them. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)
@@ -53,7 +53,7 @@ export function countParked(codes: readonly string[], parked: number): ReadonlyM
   return counts
 }
 
-/** For a process that feeds no stream. Never throws: without Temporal the last figures stay. */
+/** For a process that feeds no stream. Never throws. Without Temporal, the last figures stay. */
 function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promise<void> {
   const heights = (chain: string) => finalizedHeight(network, chain)
   return atMostEvery(streamsMs, async () => {

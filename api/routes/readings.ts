@@ -11,7 +11,6 @@ import { flowSchema, linksSchema, nodesSchema, spendingSchema, limitSchema } fro
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 
-/** Small routes that only read. */
 
 const access = { config: { access: 'read' } } as const
 
@@ -69,7 +68,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** Loose, so that fields added by a newer notifier are shown, too. */
+/** Accepts unknown fields, so that those of a newer notifier are shown too. */
 const receiverSchema = z.looseObject({
   name: z.string(),
   host: z.string().describe('Scheme, host and port of its URL.'),

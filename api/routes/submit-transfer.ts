@@ -16,7 +16,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Maximum number of messages in a request, and of concurrent submissions, since each may read a chain. */
+/** Maximum number of messages per request, and of submissions at the same time, since each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z

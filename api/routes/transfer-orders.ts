@@ -18,7 +18,7 @@ import { orderOf } from '../../operations/orders/orders.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
-/** At most this many orders per request, since each costs a call to Temporal and the client waits for all. */
+/** A request orders at most this many transfers, since each costs a call to Temporal and the client waits for all. */
 const mostOrdered = 500
 const mostNamed = 100
 
@@ -66,7 +66,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     const { ids, filter, limit, dryRun, reason: why } = request.body
     if ((ids === undefined) === (filter === undefined))
       throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
-    // Checked before any read of Temporal, because a dry run must not reveal transfers outside the token's scope.
+    // The scope is checked before any read of Temporal, because a dry run must not reveal transfers outside it.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
       ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)

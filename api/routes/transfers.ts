@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGates, type ReadFor } from '../read-gate.ts'
 import { schemasOf } from './orders.ts'
 
-/** Finding the block of a nonce takes more reads of the nodes than any other filter. */
+/** Limits searches by nonce, which need more reads of the nodes than any other filter. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
 
 export function filterOf({ client, config, network }: ApiDeps, given: TransferSelection, readFor: ReadFor): Promise<TransferFilter> {
@@ -23,10 +23,10 @@ export function filterOf({ client, config, network }: ApiDeps, given: TransferSe
 
 export const filterSchemas = schemasOf(filterFields)
 
-/** A search reads lists and nodes, and a client may send any text. */
+/** Limits searches by text, which any client may send, because they read lists and nodes. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
-/** Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
+/** Finds the transfer that is meant. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
 export function resolveGiven(
   { client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>,
   given: string,
@@ -45,7 +45,7 @@ export const transferParams = z.object({
   ),
 })
 
-/** Loose, so that fields added by a newer workflow are shown, too. */
+/** Accepts unknown fields, so that those of a newer workflow are shown too. */
 const reportSchema = z
   .looseObject({
     ...transferFields,

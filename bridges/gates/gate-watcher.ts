@@ -105,7 +105,7 @@ export class GateWatcher {
     }
   }
 
-  /** Keeps the reservation if the gate is open. A transfer that can never fit passes too: admission parks it. */
+  /** True if the gate is open (keeps the reservation), or if the transfer can never fit, so that admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)

@@ -59,7 +59,7 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Batch size of reads at `agreed`. A single node is asked twice; a batch waits only once for that. */
+/** Batch size of reads at `agreed`: large, because a single node is asked twice and each batch waits for that. */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>

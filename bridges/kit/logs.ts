@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/** Reads by more than half of the nodes. A single node is asked once at `majority`, twice at `agreed`. */
+/** More than half of the nodes must agree. A single node is asked once at `majority`, and twice at `agreed`. */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
@@ -11,7 +11,7 @@ export interface LogReader extends ContractReader {
   logs(range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]>
 }
 
-/** Address and topics in lower case. */
+/** Whether a log has this address and begins with these topics, which are given in lower case. */
 export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
   return (log: Log): boolean =>
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
@@ -29,7 +29,7 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
 }
 
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
-  /** A further condition. Absent: the topics suffice. */
+  /** A further condition for the log. Absent: the topics suffice. */
   readonly shows?: (log: PlacedLog) => boolean
 }
 

@@ -11,7 +11,7 @@ export function createVerifiedMessages({ rememberMs = 60_000, clock = () => perf
   return {
     /** Adds a message that its source has shown. */
     add: (message: Uint8Array): void => void verified.set(fingerprint(message), ''),
-    /** Checks a message unless a check under this condition is remembered. Throws what `check` throws. */
+    /** Runs `check`, unless it has succeeded for this message and this `under` before. Throws what `check` throws. */
     async once(message: Uint8Array, under: string, check: () => unknown): Promise<void> {
       const key = fingerprint(message)
       if (verified.get(key) === under) return

@@ -47,7 +47,7 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   return { to: targetBridge.toLowerCase(), data, value: '0' }
 }
 
-/** See `Endpoint.proveCall`. The target trusts any RELAYER_ROLE holder, so rows must be rows of the source's table. */
+/** See `Endpoint.proveCall`. The target trusts every RELAYER_ROLE holder, so the source's table is checked. */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<void> {

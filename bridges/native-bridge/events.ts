@@ -8,7 +8,7 @@ import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompl
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** Throws what `readLogs` throws, and NATIVE_ID_MISMATCH, which without `agreed` is only one node's word. */
+/** Throws what `readLogs` throws, and NATIVE_ID_MISMATCH, which one node may have invented unless `at` is given. */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
@@ -31,7 +31,7 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/** False for nonce 0. Throws NATIVE_NONCE_MISMATCH (halts the route) for another nonce: no honest contract has that. */
+/** False if the id is not completed (0). Throws NATIVE_NONCE_MISMATCH for another nonce, which halts the route. */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
@@ -51,7 +51,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/** A log's arguments, lower case. Faster than ethers. Throws NODE_REFUSED unless exact, with a 64-bit nonce. */
+/** Decodes a log faster than ethers, in lower case. Throws NODE_REFUSED unless it is exact, with a 64-bit nonce. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

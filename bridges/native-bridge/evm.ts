@@ -91,7 +91,6 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
 
 const selectors = ['completeBridgeTransfer', 'batchCompleteBridgeTransfer'].map((name) => nativeBridgeAbi.getFunction(name)?.selector ?? '')
 
-/** A route that ends at this chain. */
 type ServedRoute = ReadableRoute & { readonly inbound: Inbound }
 
 interface DecodedTransfer {

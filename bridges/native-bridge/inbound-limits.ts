@@ -89,7 +89,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       return keep({ ...limits, mayComplete }, turn)
     },
-    /** Undefined for a single node, or without a majority. */
+    /** The limits by most nodes. Undefined for a single node, or if the nodes disagree. */
     async byMost(relayer: string): Promise<ReadLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
       const turn = ++started
@@ -101,7 +101,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** The cap by most nodes, since a larger amount parks its transfer. Throws NODES_DISAGREE. */
+    /** The cap by most nodes, because a transfer with a larger amount is parked. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -113,7 +113,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The contract cannot change its token, so one read from most nodes suffices. It can change its fund. */
+/** The contract cannot change its token, which is therefore read only once, from most nodes. It can change its fund. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 

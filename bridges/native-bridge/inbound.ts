@@ -21,7 +21,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Runs once per block while amounts are reserved. Reads one block behind: counting an amount twice is safe. */
+  /** Runs once per block while amounts are reserved, for blocks below the head: counting an amount twice is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -110,7 +110,7 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
-    /** Sum of other transfers' amounts that are missing in limits read at this height. */
+    /** Sum of the amounts that limits read at this height do not count yet, except the amounts of `ids`. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

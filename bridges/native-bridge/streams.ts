@@ -18,12 +18,12 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** Takes chain names or network ids. A new contract keeps the stream id: two chains share one bridge. */
+/** The stream id, from chain names or network ids. A new contract keeps it, since two chains share one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
 
-/** A numbered source from MIP-61's events and tables: its listeners, bootstrap reads and audit reads. */
+/** A direction of a native bridge as a numbered source, which reads MIP-61's events and tables. */
 export function createNativeSource({ route, source, target, startBlock, maxOpen, verified }: NativeSourceOptions): ScannedSource {
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)

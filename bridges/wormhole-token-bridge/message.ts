@@ -13,7 +13,7 @@ export interface TokenBridgeMessage {
   readonly digest: string
 }
 
-/** Long messages are not cached. */
+/** At most this many messages are cached, each of at most `mostKeptBytes`. */
 const mostKept = 2_048
 const mostKeptBytes = 4_096
 

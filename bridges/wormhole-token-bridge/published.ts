@@ -29,7 +29,7 @@ const latestTime = 2 ** 32 - 1
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
-/** See SignedSource.published (Implementation.sol, publishMessage). Digests of `wanted` numbers need block times. */
+/** See SignedSource.published (Implementation.sol, publishMessage). Block times are read only for `wanted` numbers. */
 export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,

@@ -35,7 +35,7 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
     if (targetChain !== wormholeChainId) {
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain } })
     }
-    // Signatures first, so that junk costs no read of its emitter.
+    // Signatures are checked first, so that an invalid message costs no read of its emitter.
     await verify(bytes)
     await checkEmitter({ chain, reads }, emitterChain, emitter)
     return message
@@ -56,7 +56,7 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
   }
 }
 
-/** Throws EMITTER_UNKNOWN unless the target's contract registered the emitter, by most nodes. Only a yes is cached. */
+/** Throws EMITTER_UNKNOWN unless the target registered the emitter, by most nodes. Refusals are not cached. */
 export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
   if ((await reads.emitter(emitterChain)) === emitter) return
   const registered = await reads.agreedEmitter(emitterChain)

@@ -20,7 +20,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
     const time = set.current ? 0 : now()
     const under = `${set.index} ${set.keys.join(' ')}`
     await good.once(message, under, () => verifySignatures(vaa, set))
-    // Checked last, so that this error implies valid signatures. Only this result may change for a verified VAA.
+    // Checked last, so that this error implies valid signatures. After a VAA is verified, only its expiry can change.
     const { index, current, expirationTime } = set
     if (!current && expirationTime < time)
       throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now: time } })

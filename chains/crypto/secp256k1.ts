@@ -32,7 +32,7 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // One signature in 2^127 gets a higher id, because the x coordinate of its point is not below the curve order.
+      // One signature in 2^127 gets an id of 2 or 3, because its x coordinate is not below the curve order.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },
@@ -47,7 +47,7 @@ function over(library: Library): Secp256k1 {
   }
 }
 
-/** The digest modulo the curve order. RFC 6979 derives its `k` from this, but libsecp256k1 from the raw bytes. */
+/** The digest modulo the curve order, as RFC 6979 derives its `k`. libsecp256k1 would use the unreduced digest. */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
   return toWord(toNumber(digest) - curveOrder)
@@ -79,7 +79,7 @@ export function pure(): Secp256k1 {
     recover(digest, compact, yParity) {
       if (!isRecoverable(digest, compact, yParity)) return undefined
       const s = toNumber(compact.subarray(wordBytes))
-      // ethers accepts only a low s, ecrecover also a high one. (s, v) and (order - s, 1 - v) are the same signature.
+      // ethers refuses a high s, which ecrecover accepts. (s, v) and (order - s, 1 - v) are the same signature.
       const isHigh = s > curveOrder / 2n && s < curveOrder
       const r = hexlify(compact.subarray(0, wordBytes))
       const low = hexlify(toWord(isHigh ? curveOrder - s : s))

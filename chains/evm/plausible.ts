@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/** Ranges that most nodes agreed on, by kind. One node's answer near its range is believed, else all are asked. */
+/** The range of values that most nodes agreed on, by kind. A single node is believed only near that range. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {

@@ -17,7 +17,7 @@ const mostPending = 1_000
 export interface BridgeReads {
   /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
-  /** Throws NODE_REFUSED (split a long range), NODE_UNAVAILABLE, and with `at` (final blocks only) NODES_DISAGREE. */
+  /** Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE, and with `at` (final blocks only) NODES_DISAGREE. */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Lower case. Undefined if the node knows no block with the transaction. */
   transactionSender(hash: string): Promise<string | undefined>
@@ -86,7 +86,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
-/** One failing node must not stop deliveries, so another node's result counts. If most fail, throws the first error. */
+/** One failing node must not stop deliveries: another node's result counts. If most fail, throws the first error. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

@@ -18,7 +18,7 @@ export function withReason(command: Command, reason: NonNullable<OrderSpec['reas
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-/** A parser that accepts texts that match `pattern`, and lower-cases them. `rule` is the message for other texts. */
+/** Accepts texts that match `pattern`, in lower case. `rule` is the message for other texts. */
 function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()
@@ -26,7 +26,7 @@ function matching(pattern: RegExp, rule: string): (text: string) => string {
   }
 }
 
-/** A parser for whole numbers, unless `pattern` allows other numbers. */
+/** Accepts numbers from `from` to `to`. They must be whole numbers, unless `pattern` allows others. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = /^[0-9]{1,15}$/) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
@@ -38,7 +38,7 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
 /** A port number. 0 means any free port. */
 export const portOf = numberWithin(0, 65_535, 'It must be a whole number from 0 to 65535.')
 
-/** For an option that may be repeated. */
+/** Collects the values of an option that may be repeated. */
 export function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value]
 }
@@ -59,7 +59,7 @@ export function isOfCalendar(day: string): boolean {
 const fraction = /^[0-9.]+$/
 const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/reference/errors.md, like LANE_NONE.')
 
-/** Parsers by kind of order value (`operations/orders/values.ts`), and some more. */
+/** The parsers of order values, by kind (`operations/orders/values.ts`), and of some other options. */
 export const parse = {
   text: (text: string) => text,
   /** A block's height, or a nonce. */
@@ -89,19 +89,19 @@ export const parse = {
   hash: matching(/^0x[0-9a-f]{64}$/i, 'It must be 0x and 64 hex digits.'),
   feeScope: parseFeeScope,
   code: (text: string) => codeOf(text).toUpperCase(),
-  /** ms. */
+  /** Returns ms. */
   age(this: void, text: string): number {
     const age = parseAge(text)
     if (age !== undefined) return age
     throw new InvalidArgumentError('It must be a number with s, m, h or d: 90s, 15m, 3h, 2d.')
   },
-  /** UTC; ms since the epoch. */
+  /** Reads a time in UTC. Returns ms since the epoch. */
   time(this: void, text: string): number {
     const [, day] = timePattern.exec(text) ?? []
     if (day !== undefined && isOfCalendar(day)) return Date.parse(text.toUpperCase())
     throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
   },
-  /** UTC, not in the future; ms since the epoch. */
+  /** Reads a time in UTC that is not in the future. Returns ms since the epoch. */
   pastTime(this: void, text: string): number {
     const at = parse.time(text)
     if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
@@ -172,14 +172,14 @@ function parserOf({ kind, bounds = [0, 0], usual }: Field): (text: string) => un
   return (text) => (usual !== undefined && text === usual ? undefined : read(text))
 }
 
-/** Throws INPUT_INVALID. */
+/** Reads a file. `problem` is the message if that fails. Throws INPUT_INVALID. */
 export function textOfFile({ cwd }: CliContext, file: string, problem: string): Promise<string> {
   return readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
     throw invalid(problem, { file }, cause)
   })
 }
 
-/** Throws INPUT_INVALID for a file that exists or cannot be written. */
+/** Throws INPUT_INVALID if the file exists (the message is `ifExists`) or cannot be written. */
 export async function writing(file: string, ifExists: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()

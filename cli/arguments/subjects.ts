@@ -65,7 +65,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Calls `use` with all chains of the config, none of them connected. */
+/** Calls `use` with all chains of the config. None of them is connected. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,
@@ -87,7 +87,7 @@ export function withFilter(command: Command): Command {
   return command
 }
 
-/** Undefined: no option narrows the selection. */
+/** The transfers that the options select. Undefined: no option narrows the selection. */
 export function selectionOf(options: FilterOptions): TransferSelection | undefined {
   const given = valuesOf(filterFields, options) as TransferSelection
   return isNarrowed(given) ? given : undefined

@@ -84,7 +84,7 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
       if (globals.json) print(context, globals, done)
       else context.stderr.write(`${render(done.text, widthOf(context, globals))}\n`)
     }
-    // The next pass repeats a failed pass, whose work so far is kept.
+    // A failed pass does not end the command. The next pass repeats it, and what was written is kept.
     const onError = (error: unknown) => printError(context, globals, error)
     await poll(round, { everyMs: every * minuteMs, signal: interrupted, onError })
     return globals.json ? undefined : { json: {}, text: 'ended' }

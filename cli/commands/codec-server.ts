@@ -12,7 +12,7 @@ import { withInterrupt } from '../context.ts'
 import { invalid, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Longest time until a revoked token is refused, ms. */
+/** A revoked token is refused after at most this time, ms. */
 const everyMs = 10_000
 /** Pause between reads until the first read succeeds, ms. */
 const firstEveryMs = 1_000
@@ -39,7 +39,7 @@ on an address other than loopback put a proxy with TLS in front. docs/operate/te
     await withInterrupt(context, async (stopping) => {
       let known: readonly IssuedToken[] | undefined
       let warned = false
-      // Connects anew for each read, since credentials may be rotated. Until a read succeeds, the last list is used.
+      // Connects anew for each read, since credentials may be rotated. If a read fails, the last list stays in use.
       const keepTokens = async () => {
         while (!stopping.aborted) {
           try {

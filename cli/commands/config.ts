@@ -66,7 +66,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
 
 type Choice = { readonly network: Network; readonly chains: readonly KnownChain[] }
 
-/** Finds each chain once, by name, with or without dashes, or by Wormhole chain id. A returned string is an error. */
+/** Finds chains by name (dashes are optional) or Wormhole chain id, each once. A returned string is an error. */
 function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)
@@ -77,7 +77,7 @@ function chainsNamed(network: Network, names: readonly string[]): readonly Known
   return `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(unknown.slice(0, 40))}; there are: ${all}`
 }
 
-/** Asks on the terminal, again after an invalid answer. Undefined: the terminal was closed. */
+/** Asks on the terminal until the answer is valid. Undefined: the terminal was closed. */
 async function ask({ stdin, stderr }: CliContext, given: Network | undefined): Promise<Choice | undefined> {
   const terminal = createInterface({ input: stdin, terminal: false })
   const lines = terminal[Symbol.asyncIterator]()

@@ -134,10 +134,10 @@ export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>,
   return keyFindings[spec.kind]
 }
 
-/** Reports the calls that are signed for operators without a proof. Undefined: none. */
+/** Reports which operators' calls the lane may sign without a proof. Undefined: none. */
 export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
   const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
-  // These have only a selector (`0x` and 8 digits), so any arguments are allowed.
+  // A text of 10 characters is only a selector, so any arguments are allowed.
   const open = calls.filter(({ start }) => start.length === 10)
   if (calls.length === 0) return undefined
   if (open.length === 0) return `${calls.length}, each with its first arguments`

@@ -24,12 +24,12 @@ export function checkOf(area: string, name: string, finding: Finding): Check {
   return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
-/** No checks if Temporal is unreachable, since checkTemporal reports that. */
+/** Makes no checks if Temporal is unreachable, since checkTemporal reports that. */
 export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClient) => Promise<Check[]>): Promise<Check[]> {
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/** The answer, or an error with one of these codes. Such an error fails no check: workers often start later. */
+/** Returns errors with these codes instead of throwing: they fail no check, as workers may start later. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error
@@ -52,7 +52,7 @@ export async function look(area: string, name: string, at: () => Finding | Promi
   }
 }
 
-/** Replaces those remedies of the catalogue that say to run the doctor. A test finds any that are missing here. */
+/** Remedies that replace those of the catalogue which say to run the doctor. A test finds missing ones. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
     'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or run `portage node add`.',

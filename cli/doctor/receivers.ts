@@ -124,7 +124,7 @@ function progressFinding({ name, state, problem, disabled, unsent = 0, oldestUns
   }
 }
 
-/** Time limit of a test notification, ms, which is less than a check may take. */
+/** Time limit of a test notification, ms. It is below the time limit of a check. */
 const testTimeoutMs = checkTimeoutMs - 1_000
 
 async function testFinding(receiver: Receiver): Promise<Finding> {

@@ -29,7 +29,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** Without a fee or a free route, every transfer to the chain is declined (FEE_NOT_CONFIGURED). */
+/** Warns if the config has neither a fee nor a free route: it then declines every transfer (FEE_NOT_CONFIGURED). */
 function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)
@@ -38,7 +38,7 @@ function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Con
   return warn('no token has a fee, and no route there is free: nothing is delivered there', remedy)
 }
 
-/** Asks for a message that cannot exist, so any status below 500 is good. */
+/** Asks for a message that cannot exist, so every status below 500 shows that the API works. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
   const base = url.replace(/(?<!\/)\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`

@@ -8,7 +8,7 @@ export type Network = (typeof networks)[number]
 /** An EVM chain with a token bridge, from the Wormhole SDK. */
 export type KnownChain = ReturnType<typeof toChain>
 
-/** Ended test network (EIP-155 chain id) → its successor. They ended in 2024, but are still in the SDK's tables. */
+/** EIP-155 chain id of a test network that ended in 2024 → its successor. The SDK's tables still list them. */
 export const ended: ReadonlyMap<number, string> = new Map([
   [5, 'sepolia'],
   [420, 'optimism-sepolia'],
@@ -31,7 +31,7 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    // Blocks until guardians sign. 0: they sign immediately. Absent: the SDK does not say.
+    // Number of blocks after which guardians sign. 0: they sign immediately. Absent: the SDK does not say.
     ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
     ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }

@@ -3,7 +3,7 @@ import { harmless } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { type Cell, type Facts, facts, type Part, type Table, type Text } from './output.ts'
 
-/** Width in columns if the terminal does not report its own. */
+/** Width in columns where the terminal does not report one. */
 const usualWidth = 80
 /** Minimum width in columns. Narrower terminals wrap lines themselves. */
 const leastWidth = 40
@@ -122,14 +122,13 @@ function pieces(word: string, width: number): string[] {
   )
 }
 
-/** Wraps a line. Further lines are indented by two more columns. A word that is too wide stays whole. */
+/** Wraps a line, and indents further lines by two more columns. A word that is too wide stays whole. */
 export function wrapProse(line: string, width: Width): string[] {
   if (width === undefined || stringWidth(line) <= width) return [line]
   const indent = /^ */.exec(line)?.[0] ?? ''
   return filled(line.trim().split(' '), width, indent, `${indent}  `)
 }
 
-/** Lines of words: `first` begins the first line, `further` the others. */
 function filled(words: readonly string[], width: number, first = '', further = ''): string[] {
   const lines: string[] = []
   let line = first

@@ -25,14 +25,14 @@ export type Part = string | Table | Facts | ReturnType<typeof verbatim>
 /** Parts with an empty line between them. */
 export type Text = Part | readonly Part[]
 
-/** JSON for `--json`, and text for people. `failed`: the exit code is 1. */
+/** `json` is the answer for --json, and `text` for people. `failed`: the exit code is 1. */
 export interface Outcome {
   readonly json: object
   readonly text: Text
   readonly failed?: boolean
 }
 
-/** The names of the first row's cells are the headings. An undefined cell is shown as `-`. */
+/** The names in the first row are the headings. An undefined cell is shown as `-`. */
 export function table(rows: readonly Row[], { wide = [], short = {} }: Columns = {}) {
   return { kind: 'table' as const, rows, wide, short }
 }
@@ -54,7 +54,7 @@ export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   }))
 }
 
-/** Undefined values are left out. */
+/** Facts without the undefined values. */
 export function facts(values: Row) {
   return { kind: 'facts' as const, values }
 }

@@ -23,7 +23,7 @@ function jsonLine(json: object): string {
 /** Prints text on stderr or, with --json, `{"error":…}` on stdout. Prints the stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
-  // The remedy is not redacted, because it has no secret but may look like one: `Authorization: Bearer <token>`.
+  // The remedy is not redacted: it has no secret but may look like one (`Authorization: Bearer <token>`).
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
   else context.stderr.write(`${byLine(`${code}: ${said}\n→ ${remedy}`)}\n`)

@@ -49,7 +49,7 @@ function gapsText(gaps: StreamView['gaps']): string {
 /** @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts, updatedAt } = report
-  // A Wormhole emitter's stream, for example, reads no blocks.
+  // Some streams, such as those of Wormhole emitters, read no blocks.
   const scanned = cursor !== undefined || state.start !== undefined
   const orderedBy = state.backfill.by === undefined ? '' : `, ordered by ${state.backfill.by}`
   const head = facts({
@@ -79,7 +79,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** The age of an old head, which shows that the chain, or every node, has stalled. */
+/** The age of the head if it is old, because the chain, or every node, may have stalled. */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''

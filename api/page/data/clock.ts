@@ -1,6 +1,6 @@
 import { createStore, useStore } from './store.ts'
 
-/** Smaller differences between the clocks are ignored, ms, because the server reports whole seconds. */
+/** Smaller differences from the server's clock, ms, are ignored, because it reports whole seconds. */
 const unnoticedMs = 3_000
 
 let offsetMs = 0

@@ -5,7 +5,7 @@ import { session } from './session.ts'
 
 /** Pause before reconnecting, ms. It doubles from the first value up to the longest. */
 const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
-/** The server sends heartbeats more often than this, ms. A stream without them is dead. */
+/** A stream without any byte for this time, ms, is dead, because the server sends heartbeats more often. */
 const silentMs = 60_000
 
 /** Follows the server's events and refreshes all readings at each event. Without events the page polls. */
@@ -20,7 +20,7 @@ export async function followEvents(): Promise<never> {
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
     setStreaming(false)
-    // Finds out whether only the stream has ended or the server is unreachable.
+    // The readings show whether only the stream has ended, or the server is unreachable.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))

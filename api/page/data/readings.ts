@@ -26,7 +26,7 @@ function createEntry(everyMs: number) {
 
 const entries = new Map<string, Entry>()
 
-/** Reads a path repeatedly while it is shown. @param everyMs interval without events; doubled with events */
+/** Reads a path repeatedly while it is shown. @param everyMs interval; doubled while the server sends events */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {

@@ -14,7 +14,7 @@ interface Session {
   readonly claims: Claims
 }
 
-/** The session of this tab. It ends when the tab is closed. */
+/** This tab's session, which ends when the tab is closed. */
 export const session = createStore(sessionOf(kept('sessionStorage', key)))
 
 /** False: the text is malformed. */
@@ -44,7 +44,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Says which right for an order the claims lack, if any. @param chain the target; undefined: any */
+/** Names the right that the claims lack for an order, if any. @param chain the target chain; undefined: any chain */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`

@@ -49,6 +49,6 @@ export function keep(where: 'sessionStorage' | 'localStorage', key: string, text
     if (text === '') globalThis[where].removeItem(key)
     else globalThis[where].setItem(key, text)
   } catch {
-    // Without storage the value stays in memory.
+    // The value then stays in memory only.
   }
 }

@@ -1,6 +1,6 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** `12 345`, with thin spaces. Up to 100 digits; a dash for an unknown number. */
+/** Groups up to 100 digits with thin spaces: `12 345`. Returns a dash for an unknown number. */
 export function countText(value: number | string | undefined): string {
   const text = String(value ?? '–')
   return /^-?\d{1,100}$/.test(text) ? text.replaceAll(/\B(?=(?:\d{3}){1,33}$)/g, '\u202f') : text
@@ -24,7 +24,7 @@ function grouped(amount: string): string {
   return amount.replace(/^\d+/, countText)
 }
 
-/** 0 to 1. Undefined: a value is no number, or there is no limit. */
+/** A share from 0 to 1. Undefined if a value is not a number, or if there is no limit. */
 export function shareOf(part: string | number | undefined, whole: string | number | undefined): number | undefined {
   const [of, all] = [Number(part), Number(whole)]
   if (part === undefined || whole === undefined || !Number.isFinite(of) || !Number.isFinite(all) || all <= 0) return undefined

@@ -9,7 +9,7 @@ export function safeUrl(text: string | undefined): string | undefined {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback) ? href : undefined
 }
 
-/** Undefined: no explorer is known, or the text is not a hash. */
+/** Undefined if no explorer is known, or if the text is not a hash. */
 export function transactionUrl(links: Links | undefined, chain: string | undefined, hash: string | undefined): string | undefined {
   return /^0x[0-9a-f]{64}$/i.test(hash ?? '') ? inExplorer(links, chain, `tx/${hash}`) : undefined
 }

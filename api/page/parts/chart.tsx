@@ -7,7 +7,7 @@ export interface Line {
   readonly label: string
   readonly colour: string
   readonly values: readonly (number | null)[]
-  /** Bars from zero. Absent: a line. */
+  /** True: bars from zero. Absent: a line. */
   readonly isBars?: boolean
   readonly dash?: readonly number[]
 }

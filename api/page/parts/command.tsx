@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 export function Command({ text }: { readonly text: string }) {
   const [said, setSaid] = useState('')
   const copy = async () => {
-    // Browsers allow the clipboard only on https and on this machine.
+    // Browsers allow access to the clipboard only over https and on this machine.
     const isCopied = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,

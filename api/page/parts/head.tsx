@@ -86,7 +86,7 @@ function LostBanner() {
   const { state, answeredAt } = useStore(connection)
   const now = useNow()
   if (state !== 'lost') return null
-  // Screen readers would repeat the age every second.
+  // Announcing is off, because screen readers would repeat the age every second.
   const age = <span aria-live="off">{agoText(now - (answeredAt ?? now))}</span>
   return (
     <div class="banner" role="alert">

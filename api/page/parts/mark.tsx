@@ -21,9 +21,8 @@ export function Mark({ tone }: { readonly tone: Tone }) {
 
 interface StateProps {
   readonly state: string
-  /** Absent: the tone of the state. */
+  /** Absent: derived from the state. */
   readonly tone?: Tone
-  /** Shown before the state. */
   readonly count?: number | string
 }
 

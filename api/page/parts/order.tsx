@@ -32,7 +32,7 @@ interface OrderButtonsProps extends Omit<WantedOrder, 'kind'> {
   readonly kinds: readonly TransferOrderName[]
 }
 
-/** If a right is missing, the dialog says which. */
+/** Buttons for the orders. If the token lacks a right, the dialog names it. */
 export function OrderButtons({ id, chain, kinds }: OrderButtonsProps) {
   return (
     <span class="buttons">
@@ -155,7 +155,7 @@ function Ordered({ answer: { matched, more, results = [] } }: { readonly answer:
 
 interface ReasonFormProps<Answer> {
   readonly children: ComponentChildren
-  /** The right that the token lacks. */
+  /** The right that the token lacks, if any. */
   readonly missing: string | undefined
   /** Shown until the order is answered. */
   readonly lead?: ComponentChildren

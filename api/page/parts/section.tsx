@@ -34,7 +34,6 @@ export function Section<T extends object>({ id, title, reading, tools, children 
   )
 }
 
-/** The age of the figures, marked as old if it is high. */
 function ReadAt({ at }: { readonly at: number | undefined }) {
   const now = useNow()
   if (at === undefined) return <span class="age">not read yet</span>

@@ -5,7 +5,6 @@ interface TableProps<Row> {
   readonly columns: readonly { readonly label: string; readonly cell: (row: Row) => ComponentChildren; readonly isFigure?: boolean }[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
-  /** Shown instead of a table without rows. */
   readonly empty?: ComponentChildren
 }
 

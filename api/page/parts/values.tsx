@@ -40,7 +40,7 @@ export function transferHref(id: string): string {
   return `#/transfer/${encodeURIComponent(id)}`
 }
 
-/** Text without a link for other ids, such as the number of a stream. */
+/** Links a transfer's id. Other ids, such as the number of a stream, are shown as text. */
 export function TransferLink({ id }: { readonly id: string }) {
   if (!id.includes(':')) return <span class="mono">{id}</span>
   return (

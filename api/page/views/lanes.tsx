@@ -71,7 +71,7 @@ function laneState({ status, reason, by }: Row) {
   )
 }
 
-/** If no node answers, this is the last known balance, with its age. */
+/** The balance, or if no node answers, the last known balance with its age. */
 function balanceOf({ balance, balanceAt, status }: Row, coin: string | undefined) {
   return (
     <span class="stack end">

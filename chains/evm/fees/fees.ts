@@ -15,7 +15,7 @@ import type { Nodes } from '../nodes/nodes.ts'
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** Gas of an empty transfer. On Arbitrum it includes the data fee: at least 50,000 (as in OpenZeppelin's relayer). */
+/** Gas of an empty transfer. On Arbitrum it also pays the data fee: at least 50,000 (OpenZeppelin's relayer). */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
@@ -47,7 +47,7 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/** Market fees, read once per head as the median of several nodes: EIP-1559 or legacy gas price. Also L2 data fees. */
+/** Market fees (EIP-1559 or legacy gas price), read once per head as the median of several nodes, and L2 data fees. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -88,7 +88,7 @@ export function createFees(
     return resultsOf(answers)
   }
 
-  /** For nodes without eth_feeHistory. Their eth_gasPrice is base fee + tip. */
+  /** The price where nodes lack eth_feeHistory. The tip is what their eth_gasPrice adds to the base fee. */
   async function marketByPrice(baseFee: bigint): Promise<Price> {
     const price = await readPrice()
     return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
@@ -125,7 +125,7 @@ function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefine
   return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
 }
 
-/** The next base fee, the median tip (last `blocks` blocks, without empty ones), all base fees. Throws NODE_REFUSED. */
+/** Reads the next base fee, all base fees, and the median tip of blocks that are not empty. Throws NODE_REFUSED. */
 export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
@@ -140,7 +140,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** If a fee per byte is outside these factors of the agreed one, all nodes are asked. L1 fees move 1/8 per block. */
+/** If a fee per byte is outside these factors of the last agreed one, all nodes are asked. It moves 1/8 per block. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
@@ -193,7 +193,7 @@ const historyBlocks = 1_024
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** Cap per unit of gas: `absolute + factor × usual fee`. Ethereum's fee rose twentyfold in three hours a few times. */
+/** The fee cap is `absolute + factor × usual fee`, wei per gas. Ethereum's fee once rose twentyfold in three hours. */
 const absolute = 50n * gwei
 const factor = 20n
 

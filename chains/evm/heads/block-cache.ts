@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** Limits of the number of cached blocks. Within them, blocks above finality and a margin below it are cached. */
+/** At least and at most this many blocks are cached: all above finality, and `margin` blocks below it. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16

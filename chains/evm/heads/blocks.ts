@@ -54,7 +54,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** The block of each node that answers, undefined if the node lacks it. Ends early if `isEnough` returns true. */
+/** Asks every node for a block: undefined if a node lacks the block. Ends early if `isEnough` returns true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,

@@ -6,7 +6,7 @@ import { fetchBlockOfAll } from './blocks.ts'
 /** All nodes are asked after this many polls without a higher tag. */
 const idlePolls = 8
 
-/** The height that most nodes call `finalized`. Most must also have our block at that height: we may be on a fork. */
+/** The height that most nodes call `finalized`. Most must also have our block there, as we may be on a fork. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,

@@ -5,7 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** Polls in a row before a lower head is believed: on a fork, and on our own branch, where nodes may only lag. */
+/** A lower head is believed after this many polls: soon on a fork, late on our own branch, as nodes may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -17,7 +17,7 @@ export interface Step {
   /** Newest first. */
   readonly rolledBack: readonly EvmBlock[]
   readonly replaced: boolean
-  /** Blocks were skipped, or the rollback reaches below the cached blocks. */
+  /** True if blocks were skipped, or if the rollback reaches below the cached blocks. */
   readonly broken: boolean
 }
 
@@ -54,7 +54,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head needs a majority. The first head does not, since most nodes may be down at the start.
+    // A distant head counts only if most nodes have reached it, except the first: most nodes may be down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -74,7 +74,7 @@ interface Path {
   readonly forked: boolean
 }
 
-/** The blocks that lead to `target`. Undefined if they do not link. The next poll then retries. Throws read errors. */
+/** The blocks that lead to `target`. Undefined if they do not link: the next poll retries. Throws read errors. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
   // The blocks between the old and the new head are skipped. Watched transactions are then looked up by receipt.
@@ -97,7 +97,7 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
   }
 }
 
-/** Finds the ancestors of the lowest known block among all nodes' blocks, since one node lags, is on a fork or lies. */
+/** Finds the ancestors of `lowest` among the blocks of all nodes, in case one node lags, is on a fork or lies. */
 async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmBlock, check: HeaderCheck) {
   if (nodes.readers < 2) return undefined
   const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))
@@ -161,7 +161,7 @@ export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly E
   return blocks.filter((other) => other.hash === hash && other.transactions.join() === list).length
 }
 
-/** Tracks how far each node shares our chain. A branch that one node invented is shared by no other. */
+/** Tracks up to which height each node shares our chain. A branch that one node invented is shared by no other node. */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   const shared = new Map<string, number>()
   /** Heads above ours by node, oldest first. They are compared once our head is as high. */

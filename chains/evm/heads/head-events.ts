@@ -16,7 +16,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get current() {
       return current
     },
-    /** A counter that grows when blocks are skipped, or rolled back to below the cached blocks. */
+    /** A counter that grows when blocks are skipped, or when a rollback reaches below the cached blocks. */
     get breaks() {
       return breaks
     },

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** The check ends if headers of most nodes do not match their hashes in this many polls: the format has changed. */
+/** The check ends after this many polls in which most nodes' headers mismatch: the header format has changed. */
 const mostOddPolls = 10
 
 interface HashedBlock {

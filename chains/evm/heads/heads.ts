@@ -84,7 +84,7 @@ export function createHeads(
       stopping?.abort()
       stopping = undefined
     },
-    /** The listener is called after each poll, which is the clock of all retries on this chain. */
+    /** The listener is called after each poll. Retries on this chain wait for these calls. */
     onPoll(listener: () => void) {
       pollListeners.add(listener)
     },
@@ -118,7 +118,6 @@ interface PollOptions {
 
 function createPoll(options: PollOptions) {
   const { nodes, kept, finality, events, check, onLate } = options
-  /** Signal of the last poll. A stopped poll publishes nothing. */
   let polling: AbortSignal | undefined
   let taggedAt = -Infinity
   const follow = createFollow(nodes, kept, check, () => events.current?.finalized ?? 0, onLate)
@@ -175,7 +174,7 @@ async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOpt
   return shown
 }
 
-/** Whether more than half of the nodes share a higher head and its transactions. Then a poll need not wait longer. */
+/** True if more than half of the nodes share a higher head and its transactions, so that the poll can end. */
 function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
   if (shown.length < needed) return false
   const head = chooseHead(shown, readers, kept)

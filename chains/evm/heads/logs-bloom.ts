@@ -27,7 +27,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /** Whether the filters exclude such logs. Trusts only final blocks with a checked hash, which covers the filter. */
+    /** True if the filters exclude such logs. Trusts only final blocks with a checked hash, which covers the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

@@ -10,7 +10,7 @@ const step = 1 / 32
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
-/** Polls twice per block, or when the next block of a regular chain is due. `now`: ms, monotonic. */
+/** Plans a poll twice per block or, on a regular chain, when its next block is due. `now`: ms, monotonic. */
 export function createPollPace(blockTimeMs: number, now: () => number) {
   const intervalMs = Math.min(longestMs, Math.max(shortestMs, blockTimeMs / 2))
   let heads: { readonly at: number; readonly height: number }[] = []

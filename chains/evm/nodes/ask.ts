@@ -12,7 +12,7 @@ export type NodeAnswer<T> =
   | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
   | { readonly node: string; readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
 
-/** True ends the wait. */
+/** Called for each answer. Returns true to end the wait. */
 export type OnAnswer<T> = (answer: NodeAnswer<T>, answers: readonly NodeAnswer<T>[]) => boolean
 
 export interface Call<T> {
@@ -27,7 +27,7 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
 
 /**
  * Asks all nodes in parallel. Ends when all have answered, `onAnswer` returns true, or the grace is over. Never throws.
- * @param mostGraceMs also ends this long after `needed` answers, if the usual grace after the first one lasts longer
+ * @param mostGraceMs longest wait after `needed` answers, even if the usual grace after the first answer lasts longer
  */
 export async function askMany<T>(
   nodes: readonly NodeClient[],

@@ -28,7 +28,7 @@ const shortMethods = new Set([
   'eth_gasPrice',
   'eth_sendRawTransaction',
 ])
-/** Size limits by method, bytes. Others: 1 MiB. go-ethereum limits any response, even receipts and logs, to 25 MB. */
+/** Size limits by method, bytes; 1 MiB for other methods. go-ethereum limits any response, even logs, to 25 MB. */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,

@@ -75,7 +75,7 @@ const mostCalls = 100
 /** After a refusal the batch size doubles at this interval, ms. */
 const growEveryMs = 60_000
 
-/** Size of batches to one node. `now`: ms, monotonic. */
+/** Halves the size of batches that a node refuses, and later doubles it again. `now`: ms, monotonic. */
 export function createBatchSize(now: () => number) {
   let size = mostCalls
   let changedAt = 0

@@ -58,7 +58,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // A rate limit concerns all calls. Otherwise a gateway may have refused the merged call.
+        // Except after a rate limit, merging pauses, since a gateway may have refused the merged call.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -134,7 +134,7 @@ export function mergedData(calls: readonly ContractCall[]): string {
   return `0x${code}${entries.join('')}`
 }
 
-/** Returned bytes by call, undefined for a failed call: a separate call gives its error. Undefined if malformed. */
+/** The bytes that each call returned, undefined if the call failed. The result is undefined if it is malformed. */
 function readMerged(result: unknown, calls: number): readonly (string | undefined)[] | undefined {
   if (typeof result !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(result)) return undefined
   const returned: (string | undefined)[] = []

@@ -21,7 +21,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 /** One node. Its network is checked before any other call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // Each waiting call adds a listener.
+  // Each waiting call adds a listener, and Node would warn of more than ten.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec.url, timeoutMs, closing.signal, count)
   const now = () => performance.now()
@@ -185,7 +185,10 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       open(retryAfterMs)
     },
-    /** Closes the circuit. A send-only node may hide its network (EIP-155 protects). Throws what `read` throws. */
+    /**
+     * Closes the circuit. A node that only sends may refuse to name its network, because EIP-155 signatures are valid
+     * on one network only. Throws what `read` throws.
+     */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       circuit = 'half-open'
       const found = await read().catch((error: unknown) => {

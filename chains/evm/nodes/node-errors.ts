@@ -5,7 +5,7 @@ export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
   readonly data: unknown
-  /** True for a rate limit, so that another node may answer this call. */
+  /** True for a rate limit: another node may still answer the call. */
   readonly limited: boolean
   readonly retryAfterMs: number | undefined
 
@@ -41,7 +41,7 @@ export function isUnpaid(error: RpcError): boolean {
   return unpaid.test(error.rpcMessage)
 }
 
-/** An error that every honest node reports. For eth_call and eth_estimateGas only. */
+/** True for an error that every honest node reports. For eth_call and eth_estimateGas only. */
 export function isVerdict(error: unknown): boolean {
   return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
 }
@@ -70,7 +70,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** Thrown by a reader for a valid answer about another state. The node probably lags, so another node may know more. */
+/** Thrown by a reader if a valid answer is about another state. The node may lag, so another node is asked. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

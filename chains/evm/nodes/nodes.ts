@@ -177,7 +177,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
   }
 }
 
-/** Fills in `${VARIABLE}`. A problem names the variable but no value, which may be a key. */
+/** Fills in `${VARIABLE}`. A problem names the variable but never its value, which may be a key. */
 function resolve(url: string, environment: Environment): { url: string } | { problem: string } {
   const missing = [...url.matchAll(/\$\{(\w+)\}/g)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }

@@ -54,7 +54,7 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** A round without `agreed`: the node gave no answer, or a different answer each time. */
+/** Asks the only node twice. A round has no `agreed` if the node gave no answer, or a different answer each time. */
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
   let tidiedAt = 0

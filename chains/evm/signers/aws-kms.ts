@@ -58,7 +58,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening true at the start, where a lasting refusal is final. Later, nonces wait until the key is permitted */
+/** @param opening true at the start: a lasting refusal is then final. Later, the lane waits for the permission */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))

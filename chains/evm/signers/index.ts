@@ -8,7 +8,7 @@ import { type Key, verified } from './verified.ts'
 
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/** Without a policy the key signs everything. Throws SIGNER_UNAVAILABLE (also for another address), SIGNER_OFFLINE. */
+/** Signs everything if there is no policy. Throws SIGNER_UNAVAILABLE (also for another address), SIGNER_OFFLINE. */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKey(spec, address))
   if (address !== undefined && signer.address !== address.toLowerCase()) {

@@ -37,7 +37,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    // First without the data fee, because a transaction that exceeds a limit anyway needs no read.
+    // First without the data fee: if a transaction exceeds a limit even so, the fee need not be read.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
     // Spending counts a no-op's whole gas limit, although it uses a fraction, so that limit must be small.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
@@ -146,7 +146,7 @@ const mostProved = 4_096
 /** How long a proof is remembered, ms. A proof may become void if a guardian set expires or a chain is replaced. */
 const rememberMs = 10 * 60_000
 
-/** Remembers proved calls for ten minutes. Once signed for a nonce, longer: fee raises sign the same call again. */
+/** Remembers a proved call for ten minutes, or longer once it is signed, because fee raises sign it again. */
 function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {

@@ -26,7 +26,7 @@ export function firstExceeded(limits: SigningLimits, values: readonly (readonly 
   return found && { limit: found[0], value: found[1], allowed: BigInt(limits[found[0]]) }
 }
 
-/** Cost of a key's signatures. Each nonce counts once, with its dearest attempt. */
+/** Counts the cost of a key's signatures. Each nonce counts once, with its dearest attempt. */
 export class SpendingCounter {
   /** Start, ms since the epoch → wei. */
   readonly #buckets = new Map<number, bigint>()
@@ -55,7 +55,7 @@ export class SpendingCounter {
     return sum
   }
 
-  /** Checks even if nothing is added: of parallel attempts, one may have been counted and then refused. */
+  /** Checks even if nothing is added: a parallel attempt of this nonce may have been counted and then refused. */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [
@@ -73,7 +73,7 @@ const keptFiles = 200
 /** A log is not read again within this time, ms, except after an attempt was recorded. */
 const freshMs = 1_000
 
-/** How much of the end of the read text is compared: at least the last line. */
+/** Bytes at the end of the read text that are compared with the file, to notice changes: at least the last line. */
 const comparedBytes = 80
 
 /** Counts the cost of all signatures of a key. */
@@ -126,7 +126,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
 /** Counts all lines of the files. Throws errors of the file system, SPENDING_UNRECORDED for a broken line. */
 function createSpendingFiles(folder: string, clock: () => number) {
   let spending = new SpendingCounter()
-  /** Hour → what was read so far. Every file is read on, since a process whose clock differs may append to it. */
+  /** How far each hour's file was read. Old files are read on, as a process whose clock differs may append to them. */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
   /** Start of the last read, ms by a monotonic clock. */
@@ -149,7 +149,7 @@ function createSpendingFiles(folder: string, clock: () => number) {
     caughtUpAt = startedAt
   }
 
-  /** An operator changed or removed a file. */
+  /** Counts all files again, because an operator changed or removed one. */
   function startAnew(): Promise<void> {
     spending = new SpendingCounter()
     readTo.clear()
@@ -171,7 +171,7 @@ function createSpendingFiles(folder: string, clock: () => number) {
     // No line counts before all are checked, because a text with a broken line is read again.
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A number cut by a crash counts too. It is not above the whole number, and that attempt was not signed.
+      // A cost that a crash cut short counts too: it is at most the whole cost, and that attempt was never signed.
       if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
       if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
       return []

@@ -12,7 +12,7 @@ const mostUnknown = 2
 /** After this many misses all nodes are asked. A node that only lags has the receipt by then. */
 const mostMisses = 3
 
-/** All watches of a chain. Hashes cost one batched read when added, and one per block that includes some of them. */
+/** All watches of a chain. A new hash costs one batched read, and so does a block that includes watched hashes. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
@@ -25,7 +25,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A new hash is read at the next poll, unless a node accepts it first. A known hash is read if its watch is unseen.
+    // A new hash is read at the next poll, unless a node has accepted it. A known hash is read if this watch is unseen.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -35,14 +35,14 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     if (heads.breaks !== knownBreaks) watches.recheck(applied[0]?.height ?? latest.height)
     knownBreaks = heads.breaks
     watches.apply(applied)
-    // A receipt may have become final.
+    // With the new head, a receipt may have become final.
     for (const watch of watches.all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
     reads.all()
   })
   heads.onPoll(reads.all)
 
   return {
-    /** A node accepted the transaction as new, so later blocks show it without a read. */
+    /** Call when a node accepted the transaction as new. Its receipt is then not read before a block lists it. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
@@ -96,7 +96,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** The node lacks the receipt of a listed hash. If it lags, a later poll finds it. If it lies, all are asked. */
+  /** Counts a node's missing receipt of a hash that a block lists. Asks all nodes if it stays missing: one may lie. */
   async function missed(watched: WatchedHash): Promise<void> {
     if (watched.due.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
@@ -116,7 +116,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** A success that a cached block lists is believed. Reverts and uncached blocks need more than half of the nodes. */
+  /** Believes a success if a cached block lists its hash. Otherwise more than half of the nodes must agree. */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') settle(watched, receipt)
@@ -159,7 +159,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** Looks the hash up again while few blocks are cached: it may be mined below them, and the node may lag. */
+/** Looks the hash up again while few blocks are cached, as a block below them may include it and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const hasFewBlocks = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks

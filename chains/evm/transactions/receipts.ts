@@ -24,7 +24,7 @@ export function readReceipt(value: unknown): Receipt {
   }
 }
 
-/** Undefined: in no block, as far as the node knows. Throws NODE_REFUSED. */
+/** Undefined if the node knows no block with the transaction. Throws NODE_REFUSED. */
 function readReceiptIfAny(value: unknown): Receipt | undefined {
   // Some nodes return a receipt without a block for a pending transaction.
   return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
@@ -41,7 +41,7 @@ export function readLog(value: unknown): Log {
 
 export type Receipts = ReturnType<typeof createReceipts>
 
-/** All calls of a tick share one HTTP request. */
+/** Reads receipts. All calls of a tick share one HTTP request. */
 export function createReceipts(nodes: Nodes, agree: Quorum) {
   /** Up to this height receipts are read one by one, after a refusal. */
   let singlyUpTo = -1

@@ -58,9 +58,9 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * Patterns in lower case; the first match wins. Replacement precedes `underpriced`. A busy gateway may quote anything.
- * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
- * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ * Patterns in lower case; the first match wins. Gateways come first, because they may quote anything. Replacement
+ * precedes `underpriced`. Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go,
+ * reth rpc-eth-types, foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
@@ -178,7 +178,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ['terminally-stuck', /not enough .{0,80}counters? to continue|out of counters at node level/],
 ]
 
-/** EIP-1474. The only unambiguous code: −32000, −32003, −32010 and −32603 wrap anything. */
+/** EIP-1474. No other code is unambiguous: nodes use −32000, −32003, −32010 and −32603 for any error. */
 const limitExceeded = -32005
 
 /** Class → error texts of a chain's own nodes. Letter case does not matter. */
@@ -186,7 +186,7 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 
 type Classify = ReturnType<typeof createClassifier>
 
-/** Matches the message only, never revert data. No match is `ambiguous`. `overrides` are matched first. */
+/** Matches a node's message, never revert data. `overrides` are matched first. Without a match: `ambiguous`. */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

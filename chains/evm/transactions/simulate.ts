@@ -32,7 +32,7 @@ const method = 'eth_estimateGas'
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** For this time after an estimate was too low, ms, all nodes are asked, so that only the first calls fail. */
 const distrustMs = 600_000
-/** How many calls are remembered. A repeated estimate may mean that a transaction with the first estimate failed. */
+/** How many estimated calls are remembered. A call that is estimated again may have run out of gas the first time. */
 const mostCalls = 4_096
 
 /**
@@ -79,7 +79,6 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   }
 }
 
-/** A revert, or a sender that cannot pay (`unpaid`). */
 interface Failure extends Revert {
   readonly unpaid?: RpcError
 }
@@ -131,7 +130,7 @@ export function decodeReason(data: string): string | undefined {
   }
 }
 
-/** A string (go-ethereum), "Reverted 0x…" (Nethermind, OpenEthereum), or a nested object (Ganache, gateways). */
+/** Gateways and nodes wrap revert data: a string, `Reverted 0x…` (Nethermind, OpenEthereum), or a nested object. */
 function findData(data: unknown): string {
   if (typeof data === 'string') return /0x(?:[0-9a-f]{2})*(?![0-9a-f])/i.exec(data)?.[0].toLowerCase() ?? '0x'
   if (typeof data !== 'object' || data === null) return '0x'

@@ -6,7 +6,7 @@ export type Due =
   | { readonly kind: 'nothing' }
   /** The receipt is read by hash at each poll until a node answers. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** Looked up in vain `unknown` times. Looked up again at the next block: it may be mined below the cached blocks. */
+  /** Looked up in vain `unknown` times, and again at the next block: it may be mined below the cached blocks. */
   | { readonly kind: 'unknown'; readonly unknown: number }
   /** A cached block lists the hash. `misses`: how often a node lacked the receipt. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }

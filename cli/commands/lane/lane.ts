@@ -108,7 +108,7 @@ export const laneCommand: CommandSpec = {
   },
 }
 
-/** A balance younger than this, ms, was read for this answer and shows no age. */
+/** A balance read less than this time ago, ms, counts as current, so that no age is shown. */
 const nowMs = 30_000
 
 function balanceCell(balance: string, coin: string | undefined, balanceAt = ''): Shortened {
@@ -156,7 +156,6 @@ function noncesText({ observed }: LaneState, entries: readonly Entry[], hashes: 
       attempts: attempts.length,
       'max fee': gasPriceCell(attempts.at(-1)?.maxFee),
       transaction: hash === undefined ? undefined : { full: hash, short: shortAddress(hash) },
-      // The end of an id is enough to identify it.
       intent: owner ? { full: owner.intentId, short: lastPart(workflowOf(owner.intentId)) } : '(the lane)',
     }
   })
@@ -172,7 +171,7 @@ function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {
   const until: Wait['until'] = async ({ context }, client, { json, text }) => {
     const { id } = json as { readonly id: string }
     const { asked: _, ...about } = text as Record<string, Cell>
-    // stdout is for the result.
+    // Messages go to stderr, because stdout is for the result.
     const say = (line: string) => context.stderr.write(`${harmless(line)}\n`)
     if (wanted === 'done') say(`${id} goes on by itself; this command waits until it is final (Ctrl-C ends only the wait)`)
     const status = await followOperatorTransaction(client, id, say)

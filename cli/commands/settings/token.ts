@@ -33,7 +33,7 @@ interface CreateOptions {
   readonly level: AccessLevel
   readonly chain?: readonly string[]
   readonly lane?: readonly string[]
-  /** ms */
+  /** The token's lifetime, ms. */
   readonly expires: number
 }
 
@@ -131,7 +131,7 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/** Acts with the given token, or without one if the key file is readable. Throws ACCESS_*, and errors of `use`. */
+/** Acts for the token's name, or for `keyHolder` if the key file is readable. Throws ACCESS_*, errors of `use`. */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,
@@ -148,9 +148,7 @@ async function asAdministrator(
   return withTemporal((client) => use(client, loaded, keyHolder))
 }
 
-/**
- * A file's token (-: stdin). Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or _EXPIRED (no need to revoke).
- */
+/** Reads a token from a file (-: stdin). Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or _EXPIRED. */
 async function tokenIn(context: CliContext, config: Config, file: string): Promise<Principal> {
   const found = await (file === '-' ? text(context.stdin) : textOfFile(context, file, 'The file of the token cannot be read.'))
   return verifyToken(await createKeyRing(accessSource(config)).keys(), config.temporal.namespace, found.trim())

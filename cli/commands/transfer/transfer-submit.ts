@@ -23,7 +23,7 @@ interface SubmitOptions {
 /** Longest time to wait for the API, ms. The API waits less for guardian APIs. */
 const answerTimeoutMs = 60_000
 
-/** Submits through the REST API, because checking signatures needs chains, to which its process is connected. */
+/** Submits through the REST API, whose process is connected to the chains that signatures are checked with. */
 export const submit: CommandSpec = {
   ...orderText('transfer submit'),
   options: (command) =>

@@ -69,7 +69,7 @@ Without one, --json prints one object per change.`,
 
 type ListOptions = FilterOptions & { readonly limit: number }
 
-/** Pause between two queries, ms. Each query costs a worker's time. */
+/** Pause between two queries, ms. A worker must answer each query. */
 const pollMs = 1_000
 
 async function select(client: TemporalClient, config: Config, options: ListOptions): Promise<TransferRow[]> {
@@ -95,7 +95,7 @@ async function watchOne(client: TemporalClient, config: Config, call: Call<ListO
 
 function printNews({ context, globals }: Call<ListOptions>, report: TransferReport, after: number): number {
   if ('partial' in report || globals.json) return after
-  // Compares times, not indices, because a long timeline drops middle lines.
+  // Compares times, not indices, because a long timeline loses lines in its middle.
   const news = report.timeline.filter(({ at }) => at > after)
   for (const { at, state, note } of news) context.stdout.write(`${new Date(at).toISOString()}  ${state}  ${harmless(note)}\n`)
   return news.at(-1)?.at ?? after
