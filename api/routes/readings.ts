@@ -11,7 +11,6 @@ import { flowSchema, linksSchema, nodesSchema, spendingSchema, limitSchema } fro
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 
-
 const access = { config: { access: 'read' } } as const
 
 /** How long a read is shared, ms. Each read calls Temporal and every node. */
