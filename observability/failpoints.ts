@@ -1,4 +1,4 @@
-/** Where a crash test kills or stops this process. PORTAGE_FAILPOINTS: `after-grant=kill@3`, `after-send=stop`. */
+/** Places where crash tests kill or stop a process. PORTAGE_FAILPOINTS: `after-grant=kill@3`, `after-send=stop`. */
 export type Failpoint =
   | 'after-grant'
   | 'after-sign'

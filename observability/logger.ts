@@ -7,7 +7,7 @@ import { traceFields } from './tracing.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Fields of a warning or error. Unless they have a `remedy`, the line gets that of the code (domain/catalogue). */
+/** Fields of a warning or error. Without a `remedy`, the line gets the remedy of its code (domain/catalogue). */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
 /** Redacts all fields. Errors belong in the field `error`. Use warn and error only for lines that need a person. */
@@ -95,7 +95,7 @@ function prettyStream(destination: DestinationStream, colour = process.stderr.is
   return { write: (line) => destination.write(prettyLine(line, colour)) }
 }
 
-/** Formats one JSON line. Other text stays unchanged. */
+/** Formats one JSON line. Returns any other text unchanged. */
 export function prettyLine(line: string, colour: boolean): string {
   let record: Record<string, unknown>
   try {

@@ -13,7 +13,7 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-/** `reset` is for totals that another object counts: each rendering resets them and adds them anew. */
+/** `reset` is for totals that another object counts: each rendering resets them and adds the current totals. */
 interface MetricsByKind<Label extends string> {
   readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
   readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }
@@ -213,7 +213,7 @@ type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definition
 export interface Metrics extends MetricsByName {
   /** Calls `collect` before each rendering, to copy values. Returns its removal. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /** For values that need a request with a time limit. Awaited first, so that collected values are not older. */
+  /** For values that need a request, with a time limit. Awaited first, because collected values would age meanwhile. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>

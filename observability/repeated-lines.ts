@@ -11,13 +11,13 @@ const identity = [
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The first of a line's transfers: a line about other transfers is not a repetition.
+  // `lowest` names the first of several transfers. A line about other transfers is not a repetition.
   ...['lowest'],
 ] as const
 
 /** Number of kinds of lines that are joined. Lines of further kinds are written unchanged. */
 const mostKinds = 1_000
-/** Time between two lines of a kind, ms: the first interval, and the longest. */
+/** First and longest interval between two lines of one kind, ms. */
 const [firstMs, longestMs] = [60_000, 600_000] as const
 
 interface Kind {

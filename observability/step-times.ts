@@ -10,8 +10,8 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 export type StepTimes = ReturnType<typeof createStepTimes>
 
 /**
- * Longest recorded time, s. Drops longer times, because clocks differ and anyone with access to Temporal can set input
- * times.
+ * Longest recorded time, s. Longer times are dropped, because clocks differ and anyone with access to Temporal can set
+ * input times.
  */
 const longestSeconds = 30 * 86_400
 

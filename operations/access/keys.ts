@@ -52,7 +52,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
 /** Creates the file in an existing folder. False: it exists already. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // Unlike a rename, a link does not replace another process's file.
+  // A link, unlike a rename, does not replace the file of another process.
   const place = (written: string) =>
     link(written, file).then(
       () => true,

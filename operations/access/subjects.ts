@@ -7,7 +7,7 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
 
-/** The stream's source chain. If all transfers of the stream go to one chain, also that chain. */
+/** A stream concerns its source chain, and also its target chain if all its transfers go to one chain. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   const chains = [source, third].filter((part): part is string => part !== undefined && /^[a-z][a-z0-9-]{0,30}$/.test(part))

@@ -12,7 +12,6 @@ const clockSkewMs = 60_000
 /** Maximum length of a token, characters. Checked before parsing. */
 const longestToken = 4_096
 
-/** Names that no token may have. */
 const reserved = new Set(['portage', 'key-file', 'unnamed'])
 
 /** The name of an order's author (`by`) in histories and audits. */
@@ -70,7 +69,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
     )
     const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
-    // Limits the remaining time too, because the settings drop revocations after `longestTokenMs`.
+    // Also limits the remaining time, because the settings forget a revocation after `longestTokenMs`.
     if ((exp - iat) * 1000 > longestTokenMs || exp * 1000 - Date.now() > longestTokenMs + clockSkewMs) throw new Error('good for too long')
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }

@@ -9,7 +9,7 @@ import { within } from '../../runtime/wait.ts'
 
 /** Time limit of a check, ms. Load balancers do not wait longer either. */
 const timeoutMs = 3_000
-/** Answers are reused for this time, ms, because requests need no token and have no rate limit. */
+/** Answers are reused for this time, ms, because requests need no token and their rate has no limit. */
 const keepMs = 1_000
 
 /** One check of readiness. If a vital check fails, the process is not ready. */

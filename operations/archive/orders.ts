@@ -6,7 +6,7 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** An archived order. `at`: when it was obeyed. For the cancel of an operator transaction: when it was ordered. */
+/** An archived order. `at` is when it was obeyed, but for the cancel of an operator transaction when it was ordered. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** Adding a field does not change the version. */
   readonly version: 1
@@ -19,9 +19,9 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
 /** `previous`: SHA-256 of the line before (first line: of `portage:<day>`). It reveals changed or removed lines. */
 type Chained = OrderRecord & { readonly previous: string }
 
-/** Maximum length of an order to a workflow that strangers can start, characters. The longest transaction has half. */
+/** Maximum length of an order to a workflow that strangers can start, characters. Transactions have at most half. */
 const longestOrder = 500_000
-/** Above this length, characters, a file gets only orders of settings, lanes, streams: V8 has no string of 2^29. */
+/** A file longer than this, characters, gets only orders of settings, lanes and streams. V8 has no string of 2^29. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
@@ -51,13 +51,13 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // If a workflow of Portage could not be read, keeps the old progress, so that the next export looks for its orders.
+  // If a workflow of Portage could not be read, the progress stays, so that the next export looks for its orders.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return {
     ...{ found: records.length, added },
-    /** Some subjects that were not read or may have lost orders since the last export, and the number of the others. */
+    /** Some subjects that were not read or may have lost orders since the last export, and how many more there are. */
     maybeIncomplete: named(maybeIncomplete),
     /** Subjects whose orders were left out, because they are malformed or the file of their day is full. */
     skipped: named([...skipped]),

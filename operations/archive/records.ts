@@ -119,7 +119,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
 
 /** Maximum length of a record, characters. The longest message takes about 300,000. */
 export const longestRecord = 400_000
-/** If a text is longer than this, characters, it gets records in shortest form, since V8 has no string of 2^29. */
+/** A longer text, characters, gets only records in shortest form, because V8 has no string of 2^29. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -179,7 +179,7 @@ export function newOnes(archived: readonly TransferRecord[], records: readonly T
   })
 }
 
-/** @param full length of a text, characters, above which records are added in shortest form */
+/** @param full length of the text, characters, above which records are added in shortest form */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

@@ -7,7 +7,7 @@ import type { ArchiveStore, S3Place } from './store.ts'
 
 /** Limit of one request, ms. */
 const timeoutMs = 60_000
-/** Maximum size of an answer, bytes. Far more than ten minutes with 100 transfers per second. */
+/** Maximum size of an answer, bytes. It has room for ten minutes with far more than 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
 /** Tries of a request. If all fail, the next pass repeats the work. */
 const tries = 4
@@ -57,7 +57,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     async put(name, text, was) {
       const condition: Record<string, string> = was ? { 'if-match': was.version } : { 'if-none-match': '*' }
       const answer = await request(name, { body: text, condition })
-      // A missing text was removed after it was read.
+      // A text that is missing now was removed after it was read.
       return !isMissing(name, answer) && !othersWrote.has(answer.status)
     },
   }
@@ -80,7 +80,6 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-/** Only this function loads the packages. */
 async function createSigner(region: string) {
   const [{ SignatureV4 }, { defaultProvider }] = await Promise.all([
     import('@smithy/signature-v4'),

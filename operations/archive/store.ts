@@ -49,7 +49,6 @@ export async function updateText(
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
-    // A random pause avoids further collisions.
     await pause(backoffMs(count, firstPauseMs, longestPauseMs) * (0.5 + Math.random()))
   }
   throw new RelayerError('ARCHIVE_UNAVAILABLE', { detail: 'other processes keep writing it, or one left its lock behind', facts: { name } })

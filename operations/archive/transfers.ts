@@ -40,7 +40,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
-  // Runs that closed before `oldest` are not counted as left out, because Temporal no longer has them.
+  // Runs that closed before `oldest` do not count as left out, because Temporal has deleted them.
   const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []

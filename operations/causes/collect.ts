@@ -35,7 +35,6 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()
-  // The client, or the reason why Temporal does not answer.
   const answering =
     temporal instanceof RelayerError ? Promise.resolve(temporal) : temporalProblem(temporal).then((problem) => problem ?? temporal)
   const settings = answering.then((client): Promise<Read<Settings>> | Read<Settings> =>

@@ -89,7 +89,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = cursor ? finalized - cursor.height : 0
   if (paused || !chain || blocks <= lagging.blocks || blocks * chain.blockTimeMs <= lagging.ms) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // If the target chain does not answer, the cursor waits for it, so the lag is a part of that cause.
+  // While the target chain does not answer, the cursor waits for it, so the lag follows from that cause.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

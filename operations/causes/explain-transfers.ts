@@ -34,7 +34,6 @@ export function explainTransfers(
 const isBug = (code: string | undefined) => code === 'INTERNAL'
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
-  // Groups parked transfers only by their code, not by route.
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
 }
 
@@ -62,7 +61,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** `since`: since when the transfers whose state was queried are in it. If there are none: the first run's start. */
+/** `since`: when the first transfer got into its state or, if no workflow answered, when the first run began. */
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   const since = Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))

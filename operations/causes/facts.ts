@@ -17,7 +17,7 @@ export interface NodeFacts {
   /** An operator added this node, so it counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent: the node is disabled and not asked. Undefined value: the node only takes transactions. */
+  /** Absent if the node is disabled, so not asked. The value is undefined if the node only takes transactions. */
   readonly head?: Read<NodeHead | undefined>
 }
 
@@ -44,7 +44,7 @@ export interface ChainFacts {
 export interface LaneFacts {
   readonly lane: LaneId
   readonly chain: ChainName
-  /** Undefined value: there is no ledger yet. */
+  /** The value is undefined if there is no ledger yet. */
   readonly ledger: Read<LaneState | undefined>
   readonly queue: Read<QueueState>
 }
@@ -56,17 +56,17 @@ export interface StreamFacts {
 
 export interface ReceiverFacts {
   readonly receiver: string
-  /** Undefined value: the notifier has not begun. */
+  /** The value is undefined if the notifier has not begun. */
   readonly notifier: Read<NotifierState | undefined>
   /** Queue of the steps that notify receivers. */
   readonly queue: Read<QueueState>
-  /** Number of waiting notifications. Includes those that only Temporal has, if the receiver is not notified now. */
+  /** Number of waiting notifications. If the receiver is not notified now, includes those that only Temporal has. */
   readonly waiting?: number
   /** The notifier's pending step. Read only if the notifier has made no progress for too long. */
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
 
-/** Whether workers serve a queue. If `asked` is 0, only the queue's pollers can show this. */
+/** Whether workers serve a queue. If none of its workflows was asked, only the queue's pollers can show this. */
 export interface ServedFacts {
   readonly queue: Read<QueueState>
   readonly asked: number

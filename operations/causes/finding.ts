@@ -20,7 +20,7 @@ export interface Finding {
   readonly holds?: (transfer: TransferFacts) => boolean
   /** Numbers of a stream, or received messages, that the finding is about. */
   readonly numbers?: Numbers
-  /** The finding follows from a cause with one of these codes and this id. It is merged into that cause's row. */
+  /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 

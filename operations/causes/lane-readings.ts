@@ -9,7 +9,7 @@ import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** Time of the balance, ISO 8601: when a node has just shown it, otherwise when the ledger got it. */
+  /** Time of the balance, ISO 8601: when a node showed it for this reading, or else when the ledger got it. */
   readonly balanceAt?: string
 }
 

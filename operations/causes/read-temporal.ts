@@ -80,7 +80,7 @@ export async function readTemporal(
   }
 }
 
-/** `what` makes several calls, each of which has a shorter limit. */
+/** The limit is doubled, because `what` makes several calls, each of which has a shorter limit. */
 function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   return read(2 * limits.temporalMs, () =>
     what().catch((error: unknown) => {
@@ -89,7 +89,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** A workflow that does not exist needs no worker, so neither number includes it. */
+/** Counts workflows that were asked and that answered. A missing workflow needs no worker, so it counts in neither. */
 function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length

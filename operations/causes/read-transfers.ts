@@ -37,7 +37,10 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** The oldest transfers by target chain, state and code. For a code, one transfer shows whether the chain is served. */
+/**
+ * Selects the oldest transfers of each target chain and state, but only one of those with the same error code, because
+ * one answer shows whether the chain has workers.
+ */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))
@@ -71,7 +74,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** Ignores failing tasks, because these prove nothing about the workers of their chain. */
+/** Ignores transfers whose tasks fail, because these prove nothing about the workers of their chain. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)

@@ -3,7 +3,6 @@ import { causePlaces } from '../../domain/catalogue/cause.ts'
 
 const time = z.iso.datetime()
 
-/** `Cause` (domain/catalogue/cause.ts). */
 export const causeSchema = z
   .object({
     code: z.string().describe('A code of docs/reference/errors.md. Causes have a runbook: docs/runbooks/README.md.'),

@@ -15,7 +15,7 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** Maximum bytes of a request, which has all payloads of one event. A payload has at most 2 MiB (2.7 MiB as base64). */
+/** Maximum bytes of a request with the payloads of one event. A payload has at most 2 MiB (2.7 MiB as base64). */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
 /** Maximum bytes of all requests at one time. */

@@ -21,7 +21,7 @@ import { listStreamNames, queryStream } from '../../temporal/client/streams/stre
 import { transferData } from './events.ts'
 
 const mostParked = 1_000
-/** How many parked transfers one read asks for their reasons at most. Later reads ask the others. */
+/** How many parked transfers one read asks for their reasons. Later reads ask the others. */
 const askedAtOnce = 20
 /** Time limit of such a request, ms. Without an answer, the notification has no reason. */
 const askMs = 2_000
@@ -70,7 +70,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // The streams could not be read, so no condition of a stream ends now.
+  // The list of streams could not be read, so no condition of a stream ends now.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>

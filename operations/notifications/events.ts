@@ -10,7 +10,7 @@ import { proofDespite, proofOf } from '../../temporal/client/transfers/run-proof
 /** The id comes from the run, so every try, process and replay gives the same id. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // Delivery by another transaction, as after a restore of Temporal, is a new event.
+  // The hash is part of the id, because a delivery by another transaction, as after a restore, is a new event.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 

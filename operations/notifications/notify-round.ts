@@ -59,7 +59,7 @@ export class NotifyRound {
   /** Sending has failed, or the receiver refuses all further notifications. */
   #isOver = false
   #attempts = 0
-  /** True if there were unsent notifications when the round began. */
+  /** Whether there were unsent notifications when the round began. */
   readonly #owed: boolean
   /** End of the round, ms since the epoch. */
   #until = Infinity
@@ -99,7 +99,7 @@ export class NotifyRound {
     }
   }
 
-  /** True: the notifier must record something, or has an order. */
+  /** Returns true if the notifier must record something, or has an order. */
   async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
     const now = Date.now()
@@ -229,7 +229,7 @@ export class NotifyRound {
     if (this.state.failure && least && !this.#isEnding) await this.#notify(least.notification)
   }
 
-  /** True: a condition has begun. The notifier records it before the receiver is notified of it. */
+  /** Returns true if a condition has begun, which the notifier records before the receiver is notified of it. */
   async #readConditions(): Promise<boolean> {
     const sources = await this.#deps.conditions.read(this.#receiver.filter, this.state.holding)
     const before = this.state.pending.length
@@ -237,7 +237,7 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /** Replays one period per pass, so that new events are sent in between. Periods without runs grow. */
+  /** Replays one period per pass, so that new events are sent in between. Periods grow while they are empty. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {

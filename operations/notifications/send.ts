@@ -10,7 +10,7 @@ const timeoutMs = 15_000
 /** Maximum bytes of an answer. Only the answer's status is used. */
 const mostBytes = 16_384
 
-/** The `webhook-id`. Hashes an id from a signal: otherwise a signal could take the id of a later notification. */
+/** The `webhook-id`. Hashes the id of a signal, which could otherwise be the id of a later notification. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }
@@ -57,14 +57,14 @@ export async function sendNotification(
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // Only the body of a success is read, so a body that is too long belongs to a success.
+    // Only the body of a successful answer is read, so the receiver took the notification if the body is too long.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }
   }
 }
 
-/** Request Timeout, Too Early, Too Many Requests. */
+/** HTTP 408 (Request Timeout), 425 (Too Early) and 429 (Too Many Requests). */
 const waits: ReadonlySet<number> = new Set([408, 425, 429])
 
 function answerOf(status: number, retryAfter: number | undefined): SendAnswer {

@@ -9,7 +9,7 @@ import { optional, values } from './values.ts'
 
 const someId = '6d1b4c0c5f0a3e21'
 
-/** Has no `run`, because command and route select transfers in different ways. */
+/** The specification has no `run`, because command and route select transfers in different ways. */
 function transferOrder(name: TransferOrderName, ...examples: readonly string[]): OrderSpec {
   const { summary, details } = transferOrderTexts[name]
   return {
@@ -110,7 +110,7 @@ The same with Temporal's own tool:
   },
 } satisfies Record<string, OrderSpec>
 
-/** By command. Level write is for transfers, sign for keys, admin for the rest and tokens (docs/operate/access.md). */
+/** All orders by command. Level write is for transfers, sign for keys, admin for the rest (docs/operate/access.md). */
 export const orders = {
   ...transferOrders,
   ...laneOrders,

@@ -127,7 +127,7 @@ async function pay(
   { lane: payer, intent }: { readonly lane: LaneId; readonly intent: Intent },
   order: Order,
 ): Promise<OrderResult> {
-  // The order's name in the key makes it unique per route. A key from a header has no space.
+  // The order's name makes the key unique per route, because a key from a header has no space.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {

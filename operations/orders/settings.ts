@@ -38,7 +38,7 @@ const otherOrders = [
 ] as const
 // A `jti` is a UUID. Other texts would only fill up the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
-/** Requests lack `addToken`, because tokens are made on the machine that has the signing key. */
+/** Requests have no `addToken`, because tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
@@ -286,7 +286,7 @@ function limitsOf(given: Given<typeof feeFields>): FeePolicy {
 }
 
 function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Scopes ignore upper and lower case, except in a transfer's id.
+  // Scopes are equal without regard to case, except for a transfer's id.
   return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
 }
 

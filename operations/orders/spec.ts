@@ -32,7 +32,7 @@ export interface OrderContext {
   /** Heights of chains that are known without a call. */
   readonly heights: Heights
   readonly chain?: string | undefined
-  /** Idempotency key: the same key never starts a second transaction. */
+  /** Idempotency key: a request with the same key never starts a second transaction. */
   readonly key?: string | undefined
   /** Present only for commands, not for routes. */
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
@@ -71,7 +71,7 @@ export interface OrderSpec extends OrderText {
   /** The order sends coins. A repeated request must therefore not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** The fault of the options. The command then ends with status 2. */
+  /** The error in the options, if any. The command then ends with status 2. */
   readonly misuse?: (given: never) => string | undefined
   /** Absent: command and route do different things. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>

@@ -129,7 +129,7 @@ Ends with 1 if a delivery was undone.`,
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
-      // With the hash of another block, the stream would read another chain.
+      // Refuses the hash of another block, with which the stream would read another chain.
       const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)

@@ -95,7 +95,7 @@ export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
 
 export const confirmation: Value<true> = { kind: 'flag', schema: z.literal(true) }
 
-/** Several orders. A command line reads them from a file. */
+/** Several orders, which a command line reads from a file. */
 export function settingsOrders(schema: z.ZodType<SettingsOrder>): Value<SettingsOrder[]> {
   return { kind: 'orders', schema: z.array(schema).min(1).max(100) }
 }

@@ -4,7 +4,7 @@ export interface AuditInput {
   chain: ChainName
   /** Checks runs that closed within this time. */
   hours: number
-  /** Leaves runs that closed less than this time ago, ms, for the next audit, because nodes may lag. */
+  /** Runs that closed within this time, ms, wait for the next audit, because nodes may lag. */
   graceMs: number
 }
 
@@ -23,7 +23,7 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   idle: string[]
   /** Transfers whose effect is gone and that already run again. */
   underway: number
-  /** Transfers on which nodes disagree, or whose missing effect no second block shows. The next audit checks again. */
+  /** Transfers on which nodes disagree, or whose effect is missing in one block only. The next audit checks again. */
   unsure: number
 }
 

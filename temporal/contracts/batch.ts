@@ -8,7 +8,7 @@ export interface BatchInput {
   intent: Intent
   /** Intent ids, in the order of the call. */
   members: string[]
-  /** Carried from run to run. */
+  /** Carried over by continue-as-new, like the fields below. */
   checks?: number
   cleared?: boolean
   held?: Held
@@ -32,7 +32,7 @@ export interface BatchSteps {
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** At signing, no member was withdrawn or had a nonce. The call may now be in a pool, and is resent unchecked. */
+/** When the call was signed, no member was withdrawn or had a nonce. From then on the call is resent unchecked. */
 export const batchClearedSignal = defineSignal('cleared')
 /** Sent by the process that drove the nonce. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')

@@ -6,7 +6,7 @@ export interface IdempotencyKeyInput {
   workMs: number
 }
 
-/** Temporal keeps it as long as closed workflows. `released`: the request failed, and may be sent again. */
+/** Temporal keeps the answer as long as closed workflows. `released`: the request failed, and may be sent again. */
 export type KeptAnswer = { kind: 'answered'; status: number; body: unknown } | { kind: 'released' }
 
 /** Sent by the process that did the work. */

@@ -5,13 +5,13 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 export interface LaneInput {
   config: LaneConfig
-  /** Carried from run to run. */
+  /** Carried over by continue-as-new. */
   state?: LaneState
   /** For tests. */
   updatesPerRun?: number
 }
 
-/** Observation and requests in; grants, refusals and orders out. Idempotent by request id. */
+/** Takes observations and requests, answers with grants, refusals and orders. Applies a request id only once. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
 /** If a signal lacks author and reason, its order is recorded as `unnamed`. */

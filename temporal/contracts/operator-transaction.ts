@@ -8,7 +8,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
-  /** Carried from run to run. */
+  /** Carried over by continue-as-new. */
   progress?: OperatorTransactionProgress
 }
 
@@ -28,7 +28,7 @@ export interface OperatorTransactionProgress {
 /** The hash is recorded, because some signers (KMS) make another hash at each signature. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** A nonce, to be found on the chain even if the ledger has forgotten it. */
+/** A nonce that can be found on the chain by its hashes, even if the ledger has forgotten it. */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -57,13 +57,13 @@ export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput
 }
 
 export interface OperatorTransactionSteps {
-  /** Runs on the lane's queue. After a crash the next try makes the same bytes. */
+  /** Runs on the lane's queue. If a process crashes, the next try signs the same bytes. */
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  /** Asks for no new nonce. The answer is `lost` if the ledger knows no nonce of the intent. */
+  /** Asks for no new nonce. The answer is `lost` if the ledger has no nonce for the intent. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]

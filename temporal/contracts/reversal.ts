@@ -1,4 +1,4 @@
-/** Input and result of `reversal`: a delivery is gone. Written before the transfer is started again. */
+/** Input and result of `reversal`, the record that a delivery is gone. Made before the transfer is started again. */
 export interface Reversal {
   /** Workflow id of the transfer, and the run that had delivered. */
   transfer: string

@@ -4,7 +4,7 @@ import { defineQuery, defineUpdate } from '@temporalio/workflow'
 
 /** Input of the workflow `settings`: one per namespace. */
 export interface SettingsInput {
-  /** Carried from run to run. */
+  /** Carried over by continue-as-new. */
   settings?: Settings
   /** For tests. */
   updatesPerRun?: number

@@ -25,9 +25,9 @@ export interface LaneSteps {
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** For processes that run the workflow and hold the key. Uses the queue of the target chain. */
+/** Steps of processes that run the workflow and hold the key. They use the queue of the target chain. */
 export interface LocalBroadcastSteps {
-  /** `elsewhere`: this process cannot broadcast; nothing was sent. */
+  /** `elsewhere`: this process cannot broadcast, and has sent nothing. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
 }
 
@@ -60,7 +60,7 @@ export type Stopped =
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
-  /** Hash of (to, value, data). The ledger accepts no other call for the intent. */
+  /** Hash of (to, value, data). For this intent, the ledger accepts no call with another hash. */
   callHash: string
   /** The process that admitted the transfer holds the key and has reserved a slot for a moment. */
   local?: true
@@ -77,7 +77,6 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<Admi
   priority: number
   /** ms since the epoch. Of transfers with equal priority and source, the earliest deadline goes first. */
   deadline?: number
-  /** See `TransferInput`. */
   seenAt?: number
 }
 
@@ -108,7 +107,7 @@ export type BroadcastResult =
   | { kind: 'delivered'; landed: Landed }
   /** In a block that is not final. */
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** Not in a block. Call again with the same intent. `tried`: attempts that this process signed. */
+  /** Not in a block yet. Call again with the same intent. `tried`: attempts that this process signed. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
   /** The lane grants no nonce: it is paused, full, out of funds and so on. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
@@ -126,7 +125,7 @@ export interface ConfirmInput {
   /** Portage's transaction. Absent: somebody else may have caused the effect. */
   landed?: Landed
   waitMs: number
-  /** One node's "no effect" is not enough: the transfer would end undelivered, so a majority must say so. */
+  /** Asks a majority whether there is no effect, because the transfer would then end undelivered. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -139,7 +138,7 @@ export type Confirmation =
   /** The effect was rolled back, or never existed. */
   | { kind: 'gone' }
 
-/** `nonce`: the highest nonce that the transfer is known to have held on this lane. */
+/** `nonce`: the highest nonce that the transfer has held on this lane, as far as is known. */
 export interface LaneNonce {
   lane: LaneId
   nonce?: number
@@ -171,7 +170,7 @@ export interface LaneStatusAnswer {
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce. */
+  /** `leave`: works only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce. */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

@@ -16,7 +16,7 @@ export interface TransferInput {
   seenAt?: number
   /** The order by which a person started the transfer, or started it again. */
   orders?: readonly GivenOrder[]
-  /** Carried from run to run. */
+  /** Carried over by continue-as-new. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
 }
@@ -50,7 +50,7 @@ export interface TransferProgress {
   /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last lane. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
-  /** The round in progress. It may hold a nonce, so the next try continues the round. */
+  /** The round in progress. It may hold a nonce, so the next try continues this round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
   /** Lanes of earlier rounds, with highest nonces. A cancelled transfer ends only when none of them can be mined. */
   left?: LaneNonce[]
@@ -75,7 +75,7 @@ export interface TransferStatus
   rounds: number
 }
 
-/** Retries now, even if parked or overdue. Without `order`: recorded as `unnamed`. `gate` wakes only if waiting. */
+/** Retries now, even if parked or overdue; with `gate`, only if waiting. Without `order`, recorded as `unnamed`. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
 /** A no-op fills the transfer's nonce. If the transfer's call is mined instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')

@@ -20,7 +20,7 @@ const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 // The package is CommonJS. tsx runs these sources as ES modules, where Node does not find its named exports.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
-/** Moves messages and stack traces into a payload, which the codec encrypts. Readers need no such converter. */
+/** Puts messages and stack traces into a payload, which the codec encrypts. Readers need no special converter. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
 /** Node holds the key outside JavaScript, so printing the object does not show the key. */
@@ -34,9 +34,9 @@ export interface EncryptionCodec extends PayloadCodec {
 }
 
 /**
- * Encrypts with the first key, decrypts with the key that the payload names. Binds to key, encoding and workflow id, so
- * a ciphertext opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
- * ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
+ * Encrypts with the first key, decrypts with the key that the payload names. Binds a ciphertext to its key, encoding
+ * and workflow id, so that it opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws
+ * ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
  */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
   const keys = encryption ? readPayloadKeys(encryption) : []
@@ -90,10 +90,10 @@ function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** The namespace is not bound, since histories may be moved to another namespace. */
+/** Returns the bound workflow id. The namespace is not bound, since histories may be moved to another namespace. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
-  // Only audits lose the suffix: if every id did, a payload would open under many ids.
+  // Only ids of audits lose the suffix. If all ids lost it, a payload would open under many ids.
   return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
@@ -102,7 +102,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return value ? Buffer.from(value).toString('utf8') : undefined
 }
 
-/** Returns IV, ciphertext and tag. The tag authenticates `bound`, which the result does not include. */
+/** Returns IV, ciphertext and tag. The tag also authenticates `bound`, which the result does not contain. */
 function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })

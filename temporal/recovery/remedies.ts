@@ -30,7 +30,7 @@ export async function recover(client: TemporalClient, run: RunId, finding: Findi
   return action !== 'none'
 }
 
-/** Diagnoses the last task. Undefined: it completed, or no task has ended. History has equal failures only once. */
+/** Diagnoses the last task. Undefined: it completed, or none has ended. History records a repeated failure once. */
 export function diagnoseTask(
   events: readonly HistoryEvent[],
 ): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {
@@ -39,14 +39,14 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // A task that its sticky process does not fetch goes to any other process.
+    // If the sticky process does not fetch a task in time, any other process gets the task, so this is no failure.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** Whether the last event, before `quietSince` (ms since the epoch), completed a task and no timer runs. */
+/** Whether no timer runs, and the last event completed a task before `quietSince` (ms since the epoch). */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

@@ -30,7 +30,7 @@ export interface WorkflowRecoveryOptions {
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
-  // Begins at 0, because an alert on growth does not see a first value of 1.
+  // Counters begin at 0, because an alert on growth does not see a first value of 1.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const check = async (signal: AbortSignal) => {
@@ -42,7 +42,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
     const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
     const events = await readHistory(client, run)
     const diagnosis = diagnoseTask(events)
-    // Without a diagnosis, the task has completed in the meantime.
+    // If there is no diagnosis, the task has completed in the meantime.
     if (!diagnosis || (diagnosis.finding === 'unanswered' && taskTries < tries + moreUnanswered)) return
     const { finding, reason } = diagnosis
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return

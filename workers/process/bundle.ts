@@ -21,12 +21,12 @@ export function workflowBundle(logger: Logger, traced = false): Promise<Workflow
   return bundle
 }
 
-/** The bundle with code that puts the texts of failures into a payload, which the codec encrypts. */
+/** Returns a bundle that puts the texts of failures into a payload, which the codec encrypts. */
 export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
   const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error('workflows/failure-converter.ts is not in the bundle once')
-  // Both markers have the same length, so that stack traces map to the same places.
+  // Both markers have the same length, so that the source map of stack traces stays valid.
   return { ...bundle, code: `${before}FAILURES_CODED${after}` }
 }
 
@@ -71,9 +71,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/**
- * A sink runs between a task's workflow code and the task's report, so a crash in a sink is in the middle of a task.
- */
+/** A sink runs between a task's workflow code and its report, so a crash in the sink is in the middle of a task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }
@@ -109,7 +107,7 @@ async function readKeptCode(file: string): Promise<string | undefined> {
   return text.slice(0, end) === digest(code) ? code : undefined
 }
 
-/** The digest of the paths and contents of these files, and of `facts`. Throws what reading throws. */
+/** Returns the digest of the paths and contents of these files, and of `facts`. Throws errors of reading. */
 export async function keyOf(files: readonly string[], facts: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(facts))
   for (const file of files.toSorted((a, b) => (a < b ? -1 : 1))) hash.update(JSON.stringify([file, digest(await readFile(file, 'utf8'))]))

@@ -26,14 +26,14 @@ export const defaultTuning = {
 
 export type WorkerTuning = Readonly<typeof defaultTuning>
 
-/** Also reads, for tests, PORTAGE_MAX_CACHED_WORKFLOWS (0: replay at every task) and PORTAGE_LANE_UPDATES_PER_RUN. */
+/** Also reads PORTAGE_MAX_CACHED_WORKFLOWS (0: replay at every task) and PORTAGE_LANE_UPDATES_PER_RUN, for tests. */
 export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const maxCachedWorkflows = Number(env['PORTAGE_MAX_CACHED_WORKFLOWS'] ?? defaultTuning.maxCachedWorkflows)
   return {
     ...defaultTuning,
     maxCachedWorkflows,
-    // One task at a time: without a cache, a second one would evict a workflow with a local activity and cost 10 s.
+    // Tasks run one by one, because a second task would evict a workflow with a local activity and cost 10 s.
     ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
     updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
     stickyMs: worker.stickySeconds * 1_000,
@@ -69,7 +69,7 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Only with keys: without them, the codec would fail a task for any payload that claims to be encrypted.
+    // Without keys there is no codec, because it fails a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
   // Set here, because the SDK's option names a file to load, which a compiled process does not have.

@@ -77,8 +77,8 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
 }
 
 /**
- * For a process whose Workers ended because their version was drained: whether they must start again, as the version
- * may have been promoted meanwhile. Takes until a promotion is refused since Temporal lists no recent poll.
+ * Whether a process must start its Workers again, which it ended because their version was drained: somebody may have
+ * promoted the version meanwhile. Waits until Temporal lists no recent poll, because then a promotion is refused.
  */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,

@@ -8,7 +8,7 @@ import type { WorkerTuning } from './create-worker.ts'
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** Time that the process has to end after its Workers' time (`worker.shutdownForceSeconds`), ms. */
+/** Time from the end of the Workers' time (`worker.shutdownForceSeconds`) until this process must end, ms. */
 const marginMs = 30_000
 
 export interface UnpolledQueue {
@@ -23,7 +23,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // This process was suspended or starved, so counts that have not changed prove nothing.
+    // This process was suspended or starved, so unchanged counts do not show that a Worker stopped polling.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))

@@ -29,7 +29,7 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** Starts one role or all; nothing if it is stopped while it waits. Throws RelayerError: config, key, ADMIN_LISTEN. */
+/** Starts one role or all, unless it is stopped while it waits. Throws RelayerError: config, key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   const metrics = createMetrics()
@@ -56,16 +56,16 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. Ignores errors of `stop`, because `stopped` reports them.
+    // A process without Workers has no version. Errors of `stop` are ignored here, because `stopped` reports them.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
       )
     return running
   } catch (error) {
-    // Stops the parts that run already, which would keep the process alive.
+    // Stops the parts that already run, because they would keep the process alive.
     await stopWork(work)
-    // Closing fails if some Workers never ran. The end of the process closes the connection in this case.
+    // Closing fails if some Workers never ran. Then the end of the process closes the connection.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error
@@ -133,7 +133,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Sends traces over OTLP if an endpoint is named. Else, or with OTEL_SDK_DISABLED: undefined, without a library. */
+/** Sends traces over OTLP. Undefined, and no library is loaded: no endpoint is named, or OTEL_SDK_DISABLED is set. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },

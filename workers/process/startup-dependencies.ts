@@ -93,7 +93,7 @@ export interface RetryOptions {
   readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }
 
-/** Repeats `attempt` until it succeeds, since a fleet's parts start in any order. Throws Stopped, permanent errors. */
+/** Repeats `attempt` until it succeeds, because a fleet starts in any order. Throws Stopped and permanent errors. */
 export async function retryUntilAvailable<Value>(
   dependency: string,
   attempt: () => Promise<Value>,

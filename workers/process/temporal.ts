@@ -123,10 +123,10 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Queues of lanes have only activities, and the queue `ledger` has only workflows. The SDK warns of both. */
+/** The SDK warns of queues without workflows (those of lanes) or without activities (`ledger`), which are intended. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
-/** `target` of the SDK's lines about retries while Temporal is away. temporal/client/settings logs an outage once. */
+/** `target` of the SDK's lines about retries. They become debug lines: the settings watch logs an outage once. */
 const retries = 'temporalio_client::retry'
 
 /** Fields that the SDK adds to each line of a workflow. A transfer's id is also the id of its workflow. */
@@ -139,7 +139,6 @@ type SdkLine =
 
 /** Logs failed activities of Portage at the level of their error code. The SDK would log each as a warning. */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
-  // The task token is long and useless in a log.
   const { taskToken: _, ...given } = meta as Record<string, unknown>
   const { error, ...fields } = given
   if (given['sdkComponent'] === 'workflow' && typeof given['transfer'] === 'string') return transferLine(level, given)

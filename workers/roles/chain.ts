@@ -17,7 +17,7 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** These workflows fail if they do not replay, and start again from the chains' state. Other types are reset. */
+/** These workflows fail if they do not replay. They start again from the chains' state. Other types are reset. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
 /** Slots for concurrent steps. Local broadcasts have separate slots, so that they delay no withdrawal. */
@@ -73,7 +73,7 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // As many as a lane has, because local steps use this queue when the server does not start them eagerly.
+    // Uses as many pollers as a lane, because local steps that the server does not start eagerly use this queue.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })

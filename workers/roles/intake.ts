@@ -36,7 +36,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // This is no valid VAA, and the submitter has refused it too.
+      // The bytes are no valid VAA, which the submitter has refused too.
     }
   }
   const listener: SpyListener = {

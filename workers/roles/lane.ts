@@ -22,9 +22,9 @@ import { createWorker, type Hosting, pollers } from '../process/create-worker.ts
 import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
-/** Steps in memory per nonce of the window: one in flight, and one that waits. More steps wait in the task queue. */
+/** Number of steps in memory per nonce of the window: one is in flight and one waits. Other steps wait in the queue. */
 const slotsPerNonce = 2
-/** Further steps in memory if transfers share calls, as a number of full batches. A step takes some kilobytes. */
+/** Number of full batches whose steps are also in memory if transfers share calls. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
 /** An orphan is filled after this many blocks or more, so that a slow block fills no nonces of live processes. */

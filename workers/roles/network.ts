@@ -23,7 +23,7 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called for each unreachable chain if another is connected. Absent: all must connect. `close` aborts `closing`. */
+  /** Called for each unreachable chain if another one connects. Absent: all must connect. `close` aborts `closing`. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
 }
@@ -58,7 +58,7 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
   }
 }
 
-/** Throws CONFIG_INVALID if a native route's source is not connected: its table proves the deliveries. */
+/** Throws CONFIG_INVALID if the source of a native route is not connected, because its table proves deliveries. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return

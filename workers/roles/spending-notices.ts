@@ -37,7 +37,6 @@ export function spendingNotices(
           await raiseNotification(client, name, notification)
           notified.set(key, true)
         } catch (error) {
-          // The next check tries again.
           const reason = toRelayerError(error).message
           logger.debug('a notifier could not be notified of the spending of a key', { receiver: name, reason })
         }

@@ -15,7 +15,7 @@ const mostTries = 5
 
 let address: string | undefined
 
-/** Serves the core's metrics at a random loopback address that no web page guesses, as it does not check hosts. */
+/** Serves the core's metrics at a random loopback address, which no web page guesses: the core checks no hosts. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)
@@ -42,9 +42,7 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
   return install(undefined)
 }
 
-/**
- * Portage's types. Labels of the core's metrics also have other types, since anyone can start workflows of any type.
- */
+/** Types of Portage's workflows and steps. The core's metrics have others too, since anyone can start any workflow. */
 export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   workflow_type: new Set([...ledgerWorkflows, 'audit', 'idempotencyKey', 'reversal', 'transfer']),
   activity_type: new Set([

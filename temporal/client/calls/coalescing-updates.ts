@@ -6,9 +6,9 @@ import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** Whether these requests fit into one update. A request above the limit is sent without others. */
+  /** Whether these requests fit into one update. A request that is too large on its own is sent alone. */
   fits(requests: readonly Request[]): boolean
-  /** Builds an update for these requests. After an error it is sent again with its id, unless it is malformed. */
+  /** Returns a function that sends these requests as one update. After an error it is called again with the same id. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
   /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void
@@ -39,7 +39,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
   #count = 0
   #busy = false
   #isOwed = false
-  /** ms since the process began. */
+  /** Earliest time of the next update, ms since the process began. */
   #nextAt = 0
 
   constructor(options: CoalescingOptions<Request, Response>) {
@@ -58,7 +58,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined: `isStale` was true when its turn came. Throws `unreachable` after `close`, INTERNAL if malformed. */
+  /** Undefined if `isStale` is true at sending. Throws `unreachable` after `close`, INTERNAL if malformed. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -132,7 +132,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return taken
   }
 
-  /** All tries have the same update id, and a run of the workflow applies an id only once. */
+  /** All tries have the same update id, because a run of the workflow applies an id only once. */
   async #deliver(requests: readonly Request[]): Promise<Response | RelayerError> {
     const { build, facts, logger } = this.#options
     const send = build(requests)
@@ -147,7 +147,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A full run refuses updates until the next run begins. This needs no warning.
+        // A full run refuses updates until the next run begins, which needs no warning.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })

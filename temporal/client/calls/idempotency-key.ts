@@ -11,12 +11,12 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { startUnlessTaken } from './workflow-calls.ts'
 
-/** `first`: this request is the first. Do the work, then call `answer` once. */
+/** `first`: no earlier request has this key. The caller does the work, and then calls `answer` once. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
-/** Maximum time for the work on a request, ms. The limit of each call to a guardian API is shorter. */
+/** Maximum time for the work on a request, ms. */
 const workMs = 90_000
 /** Time limit of the workflow. The server enforces it without a worker, so that no key stays taken for ever. */
 const longestRun = '10 minutes'
@@ -41,13 +41,13 @@ export async function claimKey(
   if (memo?.[requestMark] !== mark) throw new RelayerError('IDEMPOTENCY_KEY_REUSED')
   const kept = await within(client, waitMs, () => handle.result() as Promise<KeptAnswer>).catch(() => undefined)
   if (kept?.kind === 'answered') return kept
-  // The first request ended without an answer, so the key is free, unless another request takes it first.
+  // The first request ended without an answer, so this request may claim the key, unless another request is faster.
   const { status } = await describe()
   if (status.name !== 'RUNNING' && (await start(client, id, mark, 'ALLOW_DUPLICATE'))) return first(client, id)
   throw new RelayerError('IDEMPOTENCY_KEY_BUSY')
 }
 
-/** False: the id is taken. */
+/** Returns false if the id is taken. */
 async function start(client: TemporalClient, id: string, mark: string, reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
   const options = { workflowRunTimeout: longestRun, workflowIdReusePolicy: reuse, memo: { [requestMark]: mark } } as const
   const args: [IdempotencyKeyInput] = [{ workMs }]

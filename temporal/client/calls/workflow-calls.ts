@@ -22,7 +22,7 @@ function checked(field: keyof Order, text: string): string {
   return trimmed
 }
 
-/** Starts a workflow, by default on the queue `ledger`. False: the id is taken. */
+/** Starts a workflow, by default on the queue `ledger`. Returns false if the id is taken. */
 export async function startUnlessTaken(
   { workflow }: TemporalClient,
   type: string,
@@ -38,13 +38,16 @@ export async function startUnlessTaken(
   }
 }
 
-/** If no worker can replay the workflow, sends a signal: its task fails, so recovery finds it. Throws query errors. */
+/**
+ * Queries a workflow. If no worker can replay it, also signals it: the signal's task fails, so that recovery finds the
+ * workflow. Throws the errors of the query.
+ */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
     return await handle.query(query)
   } catch (error) {
-    // Every build has these queries, so a worker without one cannot replay the workflow.
+    // Every build knows these queries, so a worker that does not know one cannot replay the workflow.
     if (error instanceof QueryNotRegisteredError) await wake(handle).catch(() => {})
     throw error
   }
@@ -59,15 +62,14 @@ async function wake(handle: WorkflowHandle): Promise<void> {
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Input for a start. Absent: the workflow must exist. */
+  /** The input if the workflow must be started. Absent: the workflow must exist. */
   readonly begin?: (() => unknown) | undefined
-  /** For the Web UI. */
   readonly summary: string
   readonly updateId?: string | undefined
 }
 
 export const orderTimeoutMs = 10_000
-/** Pause between tries to reach the next run while a run is full, ms. */
+/** Time until an update that a full run refused is sent again, ms. */
 const betweenRunsMs = 100
 
 /** Sends an update; starts the workflow if needed. A repeated update id is applied once. Throws the client's errors. */
@@ -94,7 +96,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Repeats an operator's update while the run is full. Throws INPUT_INVALID (malformed), errors of `fromTemporal`. */
+/** Sends an operator's update, again if the run is full. Throws INPUT_INVALID (malformed), errors of `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

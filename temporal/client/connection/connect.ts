@@ -12,7 +12,6 @@ import type { TemporalClient } from './client.ts'
 import { detailOf, refusalCode } from './errors.ts'
 import { openConnection } from './probe.ts'
 
-/** The server's default, s. */
 const defaultWorkflowTaskSeconds = 10
 
 export type FailoverSettings = Readonly<Record<'workflowTaskSeconds' | 'heartbeatSeconds' | 'laneTaskSeconds', number>>

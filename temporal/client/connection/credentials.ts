@@ -21,7 +21,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   const { serverName, ca, pair } = tls ?? {}
   return {
     address,
-    // Explicit, since the SDK turns TLS on for an API key.
+    // Always set, because the SDK would turn TLS on if there is an API key.
     tls: tls
       ? {
           ...(serverName !== undefined && { serverNameOverride: serverName }),
@@ -34,7 +34,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   }
 }
 
-/** ms since the epoch. Undefined: the key has no expiry, or is not a JWT. */
+/** Returns ms since the epoch, or undefined if the key has no expiry or is not a JWT. */
 export function apiKeyExpiry(apiKey: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown } | null

@@ -20,7 +20,7 @@ const refusedCodes = [3, 5, 9]
 /** A worker is gone after this time without a poll, ms. It polls every minute (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
-/** No versions: no worker has polled yet. Throws TEMPORAL_UNAVAILABLE and errors of `fromTemporal`. */
+/** Has no versions before the first worker polls. Throws TEMPORAL_UNAVAILABLE and errors of `fromTemporal`. */
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
@@ -60,7 +60,7 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
 }
 
 interface Promotion extends DeploymentVersion {
-  /** Share of new work. Undefined: all new work, and open work moves at its next task. */
+  /** Percentage of new work. Undefined: all new work, and open work moves to the version at its next task. */
   readonly percent?: number | undefined
   readonly ignoreMissingQueues?: boolean | undefined
   readonly by: string
@@ -92,8 +92,8 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
 }
 
 /**
- * Queues of a version that only workers of other versions poll, or all if none of its workers polls. The server counts
- * a version's ended workers too: promoted without workers, it would stop the whole fleet.
+ * Queues of a version that only workers of other versions poll, or all its queues if none of its own workers polls. The
+ * server also counts workers that have ended: it would promote a version without any, and the whole fleet would stop.
  */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const { options, workflowService } = client

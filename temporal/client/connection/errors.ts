@@ -11,13 +11,11 @@ import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalo
 import { redactText } from '../../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
-/** gRPC without a worker: CANCELLED, DEADLINE_EXCEEDED (our deadline has passed), FAILED_PRECONDITION (no poller). */
+/** gRPC if no worker answers: CANCELLED, DEADLINE_EXCEEDED (our deadline passed), FAILED_PRECONDITION (no poller). */
 const withoutWorkerCodes = [1, 4, 9]
-/** gRPC: INVALID_ARGUMENT. For an invalid page token, a server on SQL answers UNKNOWN or INTERNAL instead. */
+/** gRPC for an invalid page token: INVALID_ARGUMENT, or UNKNOWN or INTERNAL from a server on SQL. */
 const unreadableCodes = [2, 3, 13]
-/** gRPC: NOT_FOUND. */
 const notFoundCode = 5
-/** gRPC: UNAVAILABLE. */
 const unavailable = 14
 
 /** gRPC: PERMISSION_DENIED and UNAUTHENTICATED. */
@@ -26,7 +24,7 @@ const refusals: ReadonlyMap<number, ErrorCode> = new Map([
   [16, 'TEMPORAL_API_KEY_REFUSED'],
 ])
 
-/** The gRPC error in an error of the SDK. Calls through `workflowService` throw it unwrapped. */
+/** Takes the gRPC error out of an SDK error. Calls through `workflowService` throw the gRPC error itself. */
 function serverWord(error: unknown): unknown {
   return error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error
 }
@@ -64,7 +62,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** Needed where `not found` may also concern a workflow. The error's text shows what is missing. */
+/** The server answers `not found` also for a missing workflow, so only the error's text shows what is missing. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
@@ -80,18 +78,18 @@ export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** Whether calls about every workflow would fail. False: a call about another workflow may succeed. */
+/** Whether a call about any other workflow would fail in the same way. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable
 }
 
-/** Whether the error comes from the server. False: a history, or the answer of a worker, is unreadable. */
+/** Whether the error comes from the server. Otherwise a history, or the answer of a worker, is unreadable. */
 export function isOfServer(error: unknown): boolean {
   return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
-/** `malformed`: every try is refused. `full`: the next run accepts the update. Undefined: it is no such refusal. */
+/** Why an update was refused. `malformed`: it is always refused. `full`: the next run accepts it. */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined

@@ -39,7 +39,7 @@ export async function checkHandshake(
   } finally {
     clearTimeout(timer)
     socket.removeAllListeners()
-    // The server may still reset the connection.
+    // The server may still reset the connection, and an error without a listener would end the process.
     socket.on('error', () => {})
     socket.destroy()
   }
@@ -49,7 +49,7 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return connectTcp(at)
   const { serverName, ca, pair } = tls
-  // SNI sends only names (RFC 6066). An IP address is not sent, but is still checked.
+  // SNI has only names (RFC 6066), so it is empty for an IP address, which the certificate must still match.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
 }
@@ -66,10 +66,10 @@ function plain(message: string): string {
 
 /** Codes of OpenSSL and Node for a rejected server certificate. */
 const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)/
-/** Alerts for a rejected client certificate (RFC 8446 section 6.2). */
+/** TLS alerts of a server that rejects our certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** In TLS 1.3 a server checks our certificate after `handshakeDone`. It may close before we have read its alert. */
+/** In TLS 1.3 a server checks our certificate after the handshake, and may close before we have read its alert. */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -79,9 +79,9 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/** A TLS server closes a plain connection without an error that HTTP/2 could report. */
+/** HTTP/2 reports no error if a TLS server closes a plain connection, so this tries TLS. */
 async function speaksTls(address: string): Promise<boolean> {
-  // Checks only whether the server offers a certificate, and not which one.
+  // Accepts any certificate, because this only checks whether the server speaks TLS.
   const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
   try {

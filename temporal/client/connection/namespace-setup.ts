@@ -25,10 +25,7 @@ const pauseMs = 250
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/**
- * Resolves once the server knows all names. Throws what `openConnection` throws, TEMPORAL_PERMISSION and
- * TEMPORAL_UNAVAILABLE.
- */
+/** Resolves once the server knows all names. Throws as `openConnection`, and TEMPORAL_PERMISSION. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)

@@ -49,17 +49,14 @@ export async function openConnection(
   }
 }
 
-/**
- * Checks server, credentials and namespace. Throws what `openConnection` throws, TEMPORAL_PERMISSION and
- * TEMPORAL_NAMESPACE.
- */
+/** Checks server, credentials, namespace. Throws as `openConnection`, and TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. */
 export async function probeTemporal(
   target: TemporalAccess,
   options: ConnectOptions & { /** Also check permission to write, for workers and orders. */ readonly writes?: boolean } = {},
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // Read once: a rotation in the meantime would hide the real error.
+  // Reads the credentials once, because a rotation in the meantime would hide the real error.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -108,7 +105,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** The SDK retries by a timer, where an error from a closed connection would end the process. Cancels such a retry. */
+/** Ends a retry on a closed connection, because the SDK retries in a timer, where an error would end the process. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {
@@ -134,6 +131,6 @@ function endedCall(): Call {
     sendMessage() {},
     halfClose() {},
   }
-  // A retry calls no method that this object lacks.
+  // The SDK's retry calls only these three methods.
   return call as Call
 }

@@ -38,12 +38,12 @@ export async function queryLane(client: TemporalClient, lane: LaneId): Promise<L
   return unpaged(await queryPagedLane(client, lane))
 }
 
-/** Leaves entries in packed pages, for callers that need no single entry. */
+/** Reads a lane without unpacking its pages, for callers that need no single entry. */
 export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** For people: ends within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Reads a lane for people: ends within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
@@ -57,7 +57,7 @@ export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>>
   return new Set(await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({})))
 }
 
-/** Lanes of this name or sender (in lower case). Undefined: neither is given. Throws TEMPORAL_UNAVAILABLE. */
+/** Lanes with this name or sender (lower case). Undefined if neither is given. Throws TEMPORAL_UNAVAILABLE. */
 export async function lanesOfFilter(
   client: TemporalClient,
   configured: readonly LaneId[],
@@ -95,7 +95,7 @@ export interface LaneWorkflow<Status> {
   /** ISO 8601. */
   readonly startedAt: string
   readonly memo: Readonly<Record<string, unknown>> | undefined
-  /** Undefined: the workflow failed, or no worker of the queue `ledger` answers. */
+  /** Undefined if the workflow failed, or no worker of the queue `ledger` answers. */
   readonly status: Status | undefined
 }
 

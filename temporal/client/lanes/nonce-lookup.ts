@@ -8,7 +8,7 @@ import { queryBatch } from '../transfers/batches.ts'
 import type { TransferFilter } from '../transfers/transfer-list.ts'
 import { readLane } from './lanes.ts'
 
-/** How many owners are asked for hashes at most. The owners of the lowest nonces come first. */
+/** How many workflows are asked for hashes at most. Those of the lowest nonces come first. */
 const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
@@ -16,7 +16,7 @@ const batchTimeoutMs = 5_000
 /** The status of an operator transaction or a batch has only the transaction that is in a block. */
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Asks each nonce's owner for its newest hash, since ledgers have no hashes. May miss recent hashes. Never throws. */
+/** Asks the workflow of each nonce for the newest hash, since ledgers have none. May miss recent ones. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -32,7 +32,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** `minedHash`: called if the ledger lacks the nonce. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Calls `minedHash` if the ledger lacks the nonce. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

@@ -96,7 +96,7 @@ async function reasonOfWait(client: TemporalClient, id: string): Promise<string>
   )
 }
 
-/** A no-op fills a nonce that is in flight. Throws INPUT_INVALID (not found or ended), TEMPORAL_UNAVAILABLE. */
+/** If a nonce is in flight, a no-op fills it. Throws INPUT_INVALID (not found or ended), TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')

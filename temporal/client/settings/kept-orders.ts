@@ -30,7 +30,7 @@ export interface KeptOrders {
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit for all transfers, and for all operator transactions, ms. It is needed since strangers may start many. */
+/** Limit of reading all transfers, and all operator transactions, ms, because strangers may start any number. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined

@@ -57,7 +57,7 @@ export async function orderOfNotifier(client: TemporalClient, receiver: string, 
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** For events that Temporal's lists lack. A second notification with the same id changes nothing. */
+/** Sends a notification of an event that Temporal's lists lack. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }

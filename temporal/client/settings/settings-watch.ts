@@ -77,7 +77,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     isRead: () => known !== undefined,
     /** Applies settings of a checkpoint at once, because there may be no worker yet from which to read them. */
     learn: take,
-    /** Calls the listener after every change, and now if settings are read. A listener's errors stop no other one. */
+    /** Calls the listener after every change, and now if settings are read. Its errors do not stop other listeners. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

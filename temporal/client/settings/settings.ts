@@ -23,7 +23,7 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
-/** Call it after a wipe of Temporal. Needs no worker. False: settings exist. Throws errors of `fromTemporal`. */
+/** For use after a wipe of Temporal. Needs no worker. False: settings exist. Throws errors of `fromTemporal`. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
@@ -59,9 +59,9 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Wakes transfers, which would wait up to a minute after a halt, or half an hour after a ceiling. Never throws. */
+/** Wakes waiting transfers, which would otherwise notice the change up to half an hour later. Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The visibility store lags. A signal with `gate` does not wake a transfer that was parked in the meantime.
+  // The visibility store lags, so a listed transfer may be parked by now. A signal with `gate` does not wake it.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

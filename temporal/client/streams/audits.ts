@@ -9,13 +9,12 @@ import { rethrowAs } from '../connection/errors.ts'
 
 export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 
-/** Author and reason, which the run keeps in memo and summary. */
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
 /** Longest time to wait for an audit's report, ms. After this time, use `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** A missed audit starts at most this late, ms. Otherwise the next audit covers its period. */
+/** A missed audit starts at most this late, ms. After this time, the next audit covers its period. */
 const catchupWindowMs = 60_000
 
 /** Creates or changes the schedule. A paused schedule stays paused. */

@@ -17,7 +17,7 @@ export interface ListedTransfer {
   readonly number: string
   readonly id: string
   readonly runId: string
-  /** `undone`: closed without an outcome. */
+  /** `undone` means that the workflow closed without an outcome. */
   readonly state: TransferState | 'undone'
   readonly running: boolean
 }
@@ -35,7 +35,7 @@ export function longWaiting(client: TemporalClient, of: StreamOfTransfers, start
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** Parked runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
+/** Parked runs that began before `before` (epoch ms), newest first. The result of the last page has no `before`. */
 export async function parkedPage(
   client: TemporalClient,
   of: StreamOfTransfers,

@@ -53,7 +53,7 @@ export function queryStream(client: TemporalClient, stream: string): Promise<Str
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
 
-/** A text that every update changes. Needs no worker. Undefined: no such stream runs. Throws TEMPORAL_UNAVAILABLE. */
+/** Returns a text that every update changes. Undefined: no such stream runs. Throws TEMPORAL_UNAVAILABLE. */
 export async function streamProgress(client: TemporalClient, stream: string): Promise<string | undefined> {
   const describe = () => client.workflow.getHandle(workflowIdOf(client, stream)).describe().catch(ifGone(undefined))
   const run = await within(client, orderTimeoutMs, describe).catch(rethrowAs({}, { stream }))

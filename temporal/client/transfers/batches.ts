@@ -21,7 +21,7 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // A memo is readable without a worker. It has tombstones, which are short, since servers warn of memos above 2 KB.
+    // A memo is readable without a worker. Its tombstones are short, because servers warn of memos above 2 KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -73,7 +73,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** Batches whose nonces are not final. `known`: cache of the members of batches, which never change. */
+/** Nonces of batches that are not final, with their transfers. `known`: cache of members, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))

@@ -40,7 +40,7 @@ export interface ClosedPage {
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** Runs are in the server's order, since a dev server has no ORDER BY. */
+/** Returns runs in the server's order, because a dev server has no ORDER BY. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -101,7 +101,7 @@ export async function readClosedRun(
   }
 }
 
-/** Throws errors of the server. For an error of codec or converter, returns its code. */
+/** Returns the code of an error of codec or converter. Throws errors of the server. */
 function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {
   return reading.then(
     (value) => ({ value }),

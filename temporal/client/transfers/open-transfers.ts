@@ -15,7 +15,7 @@ export interface OpenTransfer
 /** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: recently refused by policy. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** Newest first. `before`: latest start of a `moving` one. `since`: earliest end of a `declined` one. Both epoch ms. */
+/** Newest first. `moving` ones began before `before`, `declined` ones ended at `since` or later, ms since the epoch. */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,

@@ -9,7 +9,7 @@ import { quoted, transfersWith } from './transfer-queries.ts'
 export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
 
 interface KnownPlaces {
-  /** All ids of a chain: its name, and its number in a protocol. Absent: a chain has only the given id. */
+  /** All ids of a chain: its name, and its number in a protocol. Default: only the given id. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
   /** The messages of a source transaction (lower case, with 0x). */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
@@ -115,7 +115,7 @@ async function withConditions(client: TemporalClient, ...conditions: readonly st
   return runs.map(({ workflowId }) => workflowId)
 }
 
-/** See `transferId`; `last`: digits of the digest. */
+/** Parts of a transfer's id. `last` holds the first digits of the digest. */
 type IdParts = Omit<MessagePlace, 'bridge'> & { readonly last: string }
 
 async function scan(

@@ -16,7 +16,7 @@ export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttribut
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** `same`: as listed. `unread`: unreadable or gone. `foreign`: not as listed, or not encrypted although required. */
+/** `same`: the run is as listed. `unread`: unreadable or gone. `foreign`: different, or lacks required encryption. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
@@ -51,7 +51,7 @@ export async function proofOf(
   })
 }
 
-/** Checks the record of a reversal, whose result equals its input. */
+/** Checks the record of a reversal. The record's result equals its input. */
 async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
@@ -68,7 +68,7 @@ function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTr
   return isAsListed(ended) ? 'same' : 'foreign'
 }
 
-/** Whether the code shows that the payload's writer had no key, which a readable payload needs. */
+/** Whether the code shows that the writer of the payload had no key. */
 function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }

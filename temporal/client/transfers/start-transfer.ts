@@ -14,7 +14,7 @@ import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** `known`: it runs or has an outcome. A transfer that closed without one starts again. Throws TEMPORAL_UNAVAILABLE. */
+/** `known`: runs or has an outcome. A transfer that closed without one starts again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)

@@ -43,7 +43,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** Every transfer that ended at this time or later is known, ms since the epoch. */
+  /** All transfers that ended at or after this time are known, ms since the epoch. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {

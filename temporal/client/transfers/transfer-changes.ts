@@ -19,7 +19,7 @@ export async function listOpenAndEnded(client: TemporalClient, since: number) {
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
 
-/** A `look` makes two queries. The first one reports no changes. Throws errors of `fromTemporal`. */
+/** Each `look` makes two queries. The first `look` reports no changes. Throws errors of `fromTemporal`. */
 export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0

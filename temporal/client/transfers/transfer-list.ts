@@ -32,9 +32,8 @@ export interface TransferRow {
 
 /** Each field narrows the selection. `txHash`: a transaction in a block of the target chain. */
 export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'bridge' | 'sourceChain' | 'targetChain' | 'txHash'>> {
-  /** Any of these states. */
   readonly states?: readonly TransferState[] | undefined
-  /** `undone`: closed without an outcome. */
+  /** `undone` selects transfers that closed without an outcome. */
   readonly execution?: 'open' | 'closed' | 'undone' | undefined
   readonly chain?: string | undefined
   readonly lanes?: readonly LaneId[] | undefined
@@ -47,7 +46,7 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
 const serverTimeoutMs = 10_000
 /** How many pages without a match one call reads at most. */
 const emptyPages = 5
-/** ISO 8601. Needed after a continue-as-new, when the run's own start is later. */
+/** Memo with the transfer's start, ISO 8601. After a continue-as-new, the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 
 /**
@@ -135,7 +134,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** Needed because the server compares the starts of runs, which may be later than the start of the transfer. */
+/** Checks the start of the transfer itself, because the server compares starts of runs, which may be later. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -152,13 +151,13 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    // After a continue-as-new only the memo has the first start, so the server filters only runs with an outcome.
+    // After a continue-as-new only the memo has the transfer's start, so the server compares only completed runs.
     ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
 }
 
-/** Ignores the last state of a terminated transfer. */
+/** Matches an open state only in running transfers, because a terminated transfer keeps its last state. */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -172,7 +171,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Ignores the times, because an age in the filter becomes another time for each page. */
+/** The mark of a cursor has no times, because an age in the filter becomes another time for each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

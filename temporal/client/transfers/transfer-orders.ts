@@ -14,21 +14,18 @@ const signals = { retry: retrySignal, cancel: cancelSignal, expedite: expediteSi
 export type TransferOrder = keyof typeof signals
 export const transferOrders = ['retry', 'cancel', 'expedite'] as const satisfies readonly TransferOrder[]
 
-/** Signals have no answer, so for most orders the result is `asked`. */
+/** `asked`: the order was sent as a signal, which has no answer. */
 type OrderResult = 'woken' | 'started again' | 'asked'
 type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
-/** Why an order would have no effect. Undefined: it may have one. */
+/** Why an order would have no effect. Undefined if it may have an effect. */
 function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | undefined {
   const isOpen = execution === 'RUNNING'
   if (kind !== 'retry') return isOpen ? undefined : 'This transfer is closed already.'
   return state === 'delivered' ? 'This transfer is delivered: there is nothing to retry.' : undefined
 }
 
-/**
- * `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (the
- * transfer's history holds no transfer).
- */
+/** `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL. */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
   const detail = whyNot(kind, transfer)
@@ -54,13 +51,13 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
   const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
   const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
-  // `more`: give the order for these transfers, and then select again.
+  // If true, more transfers match: give the order for these, and then select again.
   return { transfers: found.slice(0, most), more: found.length > most }
 }
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** One failure does not stop the others. Throws TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE, since all would fail. */
+/** One failure does not stop the others, except TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE, which are thrown. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

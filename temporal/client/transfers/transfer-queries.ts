@@ -2,7 +2,7 @@ import { isOutcome, transferStates } from '../../../domain/transfer/transfer.ts'
 import type { searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 
-/** Closed without an outcome. */
+/** Selects workflows that closed without an outcome. */
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
 export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
@@ -25,7 +25,7 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** `undone`: closed without an outcome. Makes eleven queries one by one, because the server allows ten a second. */
+/** Counts by state, and `undone`: without an outcome. Queries one by one, as the server allows ten queries a second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)

@@ -20,7 +20,7 @@ export async function runningNames(client: TemporalClient, type: 'lane' | 'strea
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-/** Describes a run, because the visibility store lags. Undefined: closed or gone. Default: the latest run. */
+/** Asks the server itself, because the visibility store lags. Undefined: closed or gone. Default: the latest run. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -88,7 +88,6 @@ const queueKinds = { workflow: 1, activity: 2 } as const
 
 export type QueueState = Awaited<ReturnType<typeof describeQueue>>
 
-/** Makes one call. */
 export async function describeQueue(client: TemporalClient, name: string, kind: keyof typeof queueKinds) {
   const { pollers, stats } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
