@@ -47,7 +47,7 @@ export function toFailure(error: unknown): TemporalFailure {
 
 type Step = (input: never) => Promise<unknown>
 
-/** Makes every error of the steps a failure of `toFailure`. */
+/** Makes the steps throw only failures that `toFailure` has made. */
 export function guarded<Steps extends Record<keyof Steps, Step>>(steps: Steps): Steps {
   const guard = (step: Step) => async (input: never) => {
     try {

@@ -16,7 +16,7 @@ import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler
 /** Far below the server's limit of 2,000, since the server rewrites a run's record, with all updates, at every step. */
 const updatesPerRun = 300
 
-/** Nonce ledger of one key on one chain. Only it writes grants and attempts. domain/lane/reducer has the decisions. */
+/** Nonce ledger of one key on one chain: the only writer of grants and attempts. domain/lane/reducer decides. */
 export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -34,7 +34,7 @@ export async function lane(input: contract.LaneInput): Promise<void> {
     apply: step,
     refuse: assertApplyRequest,
   })
-  // Temporal's batch operations can only send signals. A field that a person forgot must not fail the task.
+  // These are signals, as Temporal's batch operations send nothing else. A forgotten field must not fail the task.
   setHandler(contract.pauseSignal, (given) => {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })

@@ -5,9 +5,9 @@ import * as contract from '../temporal/contracts/notifier.ts'
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Low, since each step takes minutes. */
+/** The notifier continues as new after this many steps. The number is low, because each step takes minutes. */
 const stepsPerRun = 100
-/** Checks for a receiver missing in the config before its notifier ends. If the receiver returns, it starts anew. */
+/** After this many checks for a receiver that the config lacks, its notifier ends. It may start anew later. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 

@@ -62,7 +62,7 @@ function begun(): contract.OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
-/** After a reset it is unknown what the earlier run did. */
+/** Whether this run began with a reset, so that it is unknown what the earlier run did. */
 function isAfterReset(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId
@@ -74,7 +74,7 @@ function send(
 ): Promise<LaneStepResult> {
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
-  // So that nothing is paid twice: follow the nonce that is held, or end as `lost` if the chain does not show its fate.
+  // Prevents a second payment: the step only follows the held nonce, or ends as `lost` if its fate is unknown.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, cancel: cancelledBy !== undefined }

@@ -29,7 +29,7 @@ export function localBroadcastPolicy() {
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
 }
 
-/** For steps that only their own lane can do, so a task waits for a worker without limit. */
+/** For steps that only one lane can do. Their tasks wait for a worker without limit. */
 export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs }
 }
@@ -41,16 +41,16 @@ export function notifyPolicy() {
 
 /** Times to wait, ms. */
 export const waits = {
-  /** For a transaction that is in no block yet. The lane's process drives the transaction. */
+  /** Wait for a transaction that is in no block yet. The lane's process drives the transaction meanwhile. */
   pendingMs: 10_000,
-  /** While a gate is closed or a lane is full, and between tries. */
+  /** Bounds of the wait while a gate is closed or a lane is full, and between tries. */
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   /** Longest wait for lanes, fees and halts, which may change with every block. */
   longestLaneBackoffMs: 60_000,
   /** Maximum age of a run, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
-  /** Between checks whether an included effect is final. */
+  /** Bounds of the wait between checks whether an included effect is final. */
   firstCheckMs: 1_000,
   longestCheckMs: 30_000,
   confirmMs: 5_000,

@@ -1,4 +1,4 @@
-/** Frames per promise in `__stack_trace`. The first two are the SDK's. Two more still show the whole path. */
+/** Frames per promise in `__stack_trace`. The first two are the SDK's, and the other two show the whole path. */
 const frames = 4
 
 // Must run before the sandbox is frozen (workers/process/bundle.ts). Later it has no effect.

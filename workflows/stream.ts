@@ -9,10 +9,10 @@ import * as contract from '../temporal/contracts/stream.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** Low, since the server rewrites all updates of a run at every step. */
+/** The number is low, because the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/** One numbered source of transfers. Only it writes its numbers. domain/stream/reducer.ts makes the decisions. */
+/** One numbered source of transfers, written only by this workflow. domain/stream/reducer.ts makes the decisions. */
 export async function stream(input: contract.StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
@@ -29,7 +29,7 @@ export async function stream(input: contract.StreamInput): Promise<void> {
     apply: step,
     refuse: assertStreamUpdate,
   })
-  // Temporal's batch operations can only send signals.
+  // These are signals, because Temporal's batch operations can send nothing else.
   setHandler(contract.pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
   setHandler(contract.resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
   setHandler(contract.streamStatusQuery, () => state)

@@ -57,7 +57,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (!given || !parent) return next(input)
     const { runId, runStartTime } = workflowInfo()
     const [traceId, parentSpanId, flags] = parent
-    // Unique per run, and the same at each replay.
+    // The span id is unique per run, and the same at each replay.
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }

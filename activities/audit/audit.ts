@@ -41,7 +41,7 @@ const youngestMs = 30_000
 const readsAtOnce = 20
 /** Maximum cached transfers of closed runs. A transfer never changes, and later audits read it again. */
 const mostCached = 20_000
-/** The second read waits this many block times for another block, or `leastWaitMs` if that is longer. */
+/** The second read waits for another block during this many block times, but at least `leastWaitMs`. */
 const blocksToWait = 5
 const leastWaitMs = 10_000
 

@@ -141,7 +141,7 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined: the candidate stays. A permanent error is the candidate's answer; then its own admission judges it. */
+/** Undefined: the candidate stays in the batch. After a permanent error it leaves, and its own admission judges it. */
 function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

@@ -169,7 +169,7 @@ async function madeBefore({ chain, known, agent: { view }, input, context }: Try
   return findForgotten(search, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
-/** `madeBefore` for a nonce with no known signature. If another nonce may have paid, this one must not be signed. */
+/** Like `madeBefore`, for a nonce with no known signature. If another nonce may have paid, it must not be signed. */
 async function madeInstead(one: Try, pending: PendingTransaction): Promise<Result | undefined> {
   const { agent, input } = one
   if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined

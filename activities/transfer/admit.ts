@@ -15,7 +15,7 @@ const dearMs = 5_000
 /** Finality is fast if a transaction of the next block is final within this time, ms. */
 const fastFinalityMs = 10_000
 
-/** Steps 1-3 as one local activity, so that their chain reads are sent together. If halted, waits before step 1. */
+/** Does steps 1-3 in one local activity, so that their chain reads are sent together. A halt waits before step 1. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (target) => {
@@ -74,7 +74,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
     )
 }
 
-/** Step 3, unless the effect is there already. If a second delivery reverts, reads the effect only after a revert. */
+/** Step 3, unless the effect exists. If a second delivery would revert, the effect is read only after a revert. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -113,7 +113,7 @@ async function prepareUnless(
   return { ...priced.first, kind: 'ready', lane, callHash: callHash(intent) }
 }
 
-/** Promises a local slot to an admitted transfer if its lane's key is here, finality is fast, and no call is shared. */
+/** Promises an admitted transfer a local slot if this process has the key, finality is fast, and no call is shared. */
 export async function promiseSlot(
   localLanes: StepDeps['localLanes'],
   { chain, endpoint }: Pick<Target, 'chain' | 'endpoint'>,

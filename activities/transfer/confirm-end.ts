@@ -12,7 +12,7 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** `heldNonces` for refusals. Every refused message needs them, so reads of the ledgers are shared. */
+  /** Like `heldNonces`, but for refusals. Every refused message asks for them, so reads of the ledgers are shared. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
@@ -82,7 +82,7 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   // The ledger forgets a nonce once it is final for one process, so most nodes must show the nonce as final too.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
-  // After a wipe, a nonce of an earlier ledger may have no record. No pool and no block that is not final may have it.
+  // After a wipe, the nonces of an earlier ledger are unknown, so all nonces of the account must be final.
   if (!isKnown && !knowsAll && (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }

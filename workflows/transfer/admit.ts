@@ -62,7 +62,7 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
     case 'rejected':
     case 'declined':
       if (!admission.awaitNewSignatures) return admission
-      // A copy with newer signatures may come (`adopt`).
+      // The transfer waits until a copy with newer signatures comes (`adopt`).
       return run.park(admission.code, admission.reason)
   }
 }

@@ -12,7 +12,7 @@ import type { Outcome, TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Step 4, until a block has the call or the round ends. Undefined: go on at step 1. `resumed`: broadcast before. */
+/** Step 4, until a block has the call or the round ends. Undefined: go on at step 1. `resumed`: it began before. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -154,9 +154,7 @@ export class LaneIntent {
     )
   }
 
-  /**
-   * Leaves the nonce to a lane that cannot work. Not if cancelled: then the transfer ends once no nonce can be mined.
-   */
+  /** Leaves the nonce to a lane that cannot work. A cancelled transfer does not: it ends once no nonce can be mined. */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined
