@@ -73,3 +73,35 @@ function replace(root: unknown, path: readonly string[], value: unknown): void {
   if (value === undefined) delete parent[name]
   else parent[name] = structuredClone(value)
 }
+
+/** The limits of readers, characters, in order: URLs, ids, failures, tokens, log lines, answers, bodies, requests. */
+const limits = [300, 1_000, 4_000, 4_096, 32_768, 65_536, 262_144, 1_048_576] as const
+/** Repeated, these take long in patterns that are not anchored. */
+const units = [' ', ')', '=', '0', 'a', '/', '-', ',', '\n', '0x', '${', 'data: ', '[', '{', '"', '\\', '\u00e9', '\ud800'] as const
+
+/** An input, or now and then a text as long as a limit, or a character shorter or longer. */
+export function orLong(text: fc.Arbitrary<string>, good = ''): fc.Arbitrary<string> {
+  const long = fc
+    .tuple(
+      fc.constantFrom('', good),
+      fc.constantFrom(...units),
+      fc.constantFrom(...limits),
+      fc.integer({ min: -1, max: 1 }),
+      fc.constantFrom('', 'x'),
+    )
+    .map(([begin, unit, limit, more, end]) => {
+      const room = Math.max(0, limit + more - begin.length - end.length)
+      return begin + unit.repeat(Math.ceil(room / unit.length)).slice(0, room) + end
+    })
+  return fc.oneof({ arbitrary: text, weight: 20 }, { arbitrary: long, weight: 1 })
+}
+
+/** Hex digits of an input, or now and then of as many bytes as a limit, or one more. */
+export function orLongBytes(hex: fc.Arbitrary<string>, good: Uint8Array): fc.Arbitrary<string> {
+  const long = fc.tuple(fc.constantFrom(...limits), fc.constantFrom(0, 1, 0x20, 0x29, 0xff), fc.nat(1)).map(([limit, byte, more]) =>
+    Buffer.concat([good, Buffer.alloc(limit + more, byte)])
+      .subarray(0, limit + more)
+      .toString('hex'),
+  )
+  return fc.oneof({ arbitrary: hex, weight: 20 }, { arbitrary: long, weight: 1 })
+}

@@ -12,6 +12,13 @@ export interface FuzzTarget<Input = never> {
   readonly allowed: (error: unknown) => boolean
 }
 
+export const target = <Input>(
+  name: string,
+  input: fc.Arbitrary<Input>,
+  read: (input: Input) => unknown,
+  allowed: FuzzTarget['allowed'] = isTyped,
+): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
+
 /** A reader that broke its promise. */
 export interface Finding {
   readonly target: string

@@ -30,22 +30,10 @@ const shapes = (vaa: string): readonly unknown[] => [
   { data: { isEnqueued: false } },
 ]
 
-function httpActs(vaa: string): fc.Arbitrary<HttpAct> {
-  const json = fc.constantFrom(...shapes(vaa)).chain((shape) => nearly(shape).map((one) => JSON.stringify(one) ?? ''))
-  const text = nearlyText(JSON.stringify({ vaaBytes: vaa }), [
-    '{',
-    '"',
-    '\\u',
-    '\\ud800',
-    '\u0000',
-    '=',
-    '==',
-    '-_',
-    '!',
-    '[[[[',
-    '1e999',
-    '<html>',
-  ])
+/** Answers that are nearly one of these, or none at all. */
+export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
+  const json = fc.constantFrom(...good).chain((shape) => nearly(shape).map((one) => JSON.stringify(one) ?? ''))
+  const text = nearlyText(JSON.stringify(good[0]), ['{', '"', '\\u', '\\ud800', '\u0000', '=', '==', '-_', '!', '[[[[', '1e999', '<html>'])
   const header = fc.constantFrom<Readonly<Record<string, string>>>(
     {},
     ...['0', '5', '-1', '99999999999', 'soon', 'Sat, 21 Nov 2037 12:00:30 GMT'].map((value) => ({ 'retry-after': value })),
@@ -101,29 +89,31 @@ export async function startHttpTarget(
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }
 
-  const target = { name: 'guardian-api', input: httpActs(vaa), read, allowed: () => false } as FuzzTarget<HttpAct>
+  const target = { name: 'guardian-api', input: httpActs(shapes(vaa)), read, allowed: () => false } as FuzzTarget<HttpAct>
   return { target: target as unknown as FuzzTarget, stop: async () => void (await Promise.all([hostile.stop(), good.stop()])) }
 }
 
-function perform({ status, headers, body, times, gzip, end }: HttpAct, response: ServerResponse): void {
+export function perform({ status, headers, body, times, gzip, end }: HttpAct, response: ServerResponse): void {
   if (end === 'silent') return
   const plain = Buffer.from(body.repeat(Math.min(times, Math.ceil(2_100_000 / Math.max(1, body.length)))))
   const bytes = gzip ? gzipSync(plain) : plain
+  // Only the time limit would end the wait for the rest, so the connection is cut.
+  const isShort = bytes.length < Number(headers['content-length'] ?? 0)
   try {
     response.strictContentLength = false
     response.writeHead(status, { ...headers, ...(gzip && { 'content-encoding': 'gzip' }) })
-    if (end === 'whole') return void response.end(bytes)
+    if (end === 'whole' && !isShort) return void response.end(bytes)
     response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)))
   } catch {
     // A header that node itself refuses to send.
     response.destroy()
   }
-  if (end === 'cut') return void setImmediate(() => response.destroy())
+  if (end === 'cut' || end === 'whole') return void setImmediate(() => response.destroy())
   const timer = setInterval(() => response.write(' '), trickleMs)
   response.on('close', () => clearInterval(timer))
 }
 
-async function listen(answer: (response: ServerResponse) => void): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function listen(answer: (response: ServerResponse) => void): Promise<{ url: string; stop: () => Promise<void> }> {
   const server: Server = createServer((request, response) => {
     response.on('error', () => undefined)
     request.resume()

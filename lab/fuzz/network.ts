@@ -1,11 +1,17 @@
 import type { FuzzTarget } from './fuzz.ts'
 import { decodeVaa, goodPlace, goodVaa } from './good-vaa.ts'
 import { startHttpTarget } from './hostile-http.ts'
+import { startNodeTarget, startSignerTarget } from './hostile-services.ts'
 import { startSpyTarget } from './hostile-spy.ts'
 
 /** Readers behind a real connection, with the servers of an attacker at its other end. */
 export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTarget[]; stop: () => Promise<void> }> {
-  const started = [await startHttpTarget(goodPlace, goodVaa), await startSpyTarget(goodVaa, decodeVaa)]
+  const started = [
+    await startHttpTarget(goodPlace, goodVaa),
+    await startSpyTarget(goodVaa, decodeVaa),
+    await startNodeTarget(),
+    await startSignerTarget(),
+  ]
   return {
     targets: started.map(({ target }) => target),
     stop: async () => void (await Promise.all(started.map(({ stop }) => stop()))),
@@ -13,4 +19,4 @@ export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTar
 }
 
 /** Their names, for the help. */
-export const networkTargets = ['guardian-api', 'spy-stream']
+export const networkTargets = ['guardian-api', 'spy-stream', 'node-http', 'remote-signer']

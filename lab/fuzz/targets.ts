@@ -10,9 +10,7 @@ import { readBlock } from '../../chains/evm/heads/blocks.ts'
 import { parseAnswers, readError } from '../../chains/evm/nodes/json-rpc.ts'
 import { readReceipt } from '../../chains/evm/transactions/receipts.ts'
 import { decodeReason } from '../../chains/evm/transactions/simulate.ts'
-import { parse, parseFeeScope } from '../../cli/arguments/options.ts'
 import { parseConfig } from '../../config/load/load.ts'
-import { amountText, exactAmountText } from '../../domain/text/amounts.ts'
 import { fromSettingsCheckpoint } from '../../domain/settings/checkpoint.ts'
 import { assertSettingsOrders } from '../../domain/settings/request.ts'
 import { applySettingsOrders, noSettings } from '../../domain/settings/settings.ts'
@@ -23,8 +21,10 @@ import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { messageBytes } from '../../intake/submit/message-bytes.ts'
 import { parseCheckpoint } from '../../intake/streams/checkpoints.ts'
 import { decodeVaa as decode, goodPayload as payload, goodPlace, goodVaa as vaa } from './good-vaa.ts'
-import { nearly, nearlyBytes, nearlyText } from './arbitraries.ts'
-import { type FuzzTarget, isTyped, isUsage, namesField } from './fuzz.ts'
+import { nearly, nearlyBytes, nearlyText, orLong, orLongBytes } from './arbitraries.ts'
+import { fileTargets } from './file-targets.ts'
+import { type FuzzTarget, isTyped, namesField, target } from './fuzz.ts'
+import { textTargets } from './text-targets.ts'
 
 const address = `0x${'ab'.repeat(20)}`
 const hash = `0x${'cd'.repeat(32)}`
@@ -32,12 +32,6 @@ const coder = AbiCoder.defaultAbiCoder()
 const never = () => false
 const { emitter } = goodPlace
 const bytesOf = (hex: string) => Buffer.from(hex, 'hex')
-const target = <Input>(
-  name: string,
-  input: fc.Arbitrary<Input>,
-  read: (input: Input) => unknown,
-  allowed: FuzzTarget['allowed'],
-): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
 
 const transfer = { initiator: address, recipient: hash, amount: 5n, nonce: 7n }
 const native = writeMessage({ ...transfer, id: idOf(transfer), sourceNetworkId: 1337n, sourceBridge: address })
@@ -182,11 +176,11 @@ function obey(request: unknown): void {
 
 /** Every reader of what strangers, nodes, operators and files say. */
 export const targets: readonly FuzzTarget[] = [
-  target('vaa', nearlyBytes(vaa), (hex) => decode(bytesOf(hex)), isTyped),
-  target('native-message', nearlyBytes(native), (hex) => readNative(bytesOf(hex)), isTyped),
+  target('vaa', orLongBytes(nearlyBytes(vaa), vaa), (hex) => decode(bytesOf(hex)), isTyped),
+  target('native-message', orLongBytes(nearlyBytes(native), native), (hex) => readNative(bytesOf(hex)), isTyped),
   target(
     'message-encoding',
-    fc.oneof(nearlyText(vaa.toString('base64'), ['\n', '=', '-', '_', '0x', ' ', '%']), fc.string()),
+    orLong(fc.oneof(nearlyText(vaa.toString('base64'), ['\n', '=', '-', '_', '0x', ' ', '%']), fc.string()), vaa.toString('base64')),
     messageBytes,
     isTyped,
   ),
@@ -194,9 +188,12 @@ export const targets: readonly FuzzTarget[] = [
   target('node-receipt', nearly(receipt), readReceipt, isTyped),
   target(
     'node-answers',
-    fc.oneof(
-      nearly(rpcAnswer).map((one) => JSON.stringify(one)),
-      nearlyText(JSON.stringify(rpcAnswer), ['{', ']', '"', ',']),
+    orLong(
+      fc.oneof(
+        nearly(rpcAnswer).map((one) => JSON.stringify(one)),
+        nearlyText(JSON.stringify(rpcAnswer), ['{', ']', '"', ',']),
+      ),
+      '[{"result":',
     ),
     (text) => parseAnswers(text, 1),
     never,
@@ -204,7 +201,7 @@ export const targets: readonly FuzzTarget[] = [
   target('node-error', nearly(rpcAnswer[0]!.error), (error) => readError(error, (text) => text), isTyped),
   target(
     'retry-after',
-    fc.oneof(fc.string(), fc.constantFrom('1', '-1', '1e999', '9'.repeat(400), 'Wed, 21 Oct 2099 07:28:00 GMT')),
+    orLong(fc.oneof(fc.string(), fc.constantFrom('1', '-1', '1e999', '9'.repeat(400), 'Wed, 21 Oct 2099 07:28:00 GMT'))),
     (text) => retryAfterMs(text, 0),
     never,
   ),
@@ -244,7 +241,7 @@ export const targets: readonly FuzzTarget[] = [
   ...reverts.map((data, index) =>
     target(
       `revert-${index}`,
-      nearlyBytes(bytesOf(data.slice(2))),
+      orLongBytes(nearlyBytes(bytesOf(data.slice(2))), bytesOf(data.slice(2))),
       (hex) => {
         const revert = { data: `0x${hex}`, reason: 'as the node says' }
         return [explainNative(revert), explainWormhole(revert), decodeReason(revert.data)]
@@ -254,7 +251,7 @@ export const targets: readonly FuzzTarget[] = [
   ),
   target(
     'config',
-    nearlyText(example, yamlPieces),
+    orLong(nearlyText(example, yamlPieces), 'namespace: '),
     (text) => parseConfig(text, env, 'fuzz.yaml'),
     (error) => isTyped(error) && !(error as Error).message.includes('SECRETsecret'),
   ),
@@ -280,31 +277,6 @@ export const targets: readonly FuzzTarget[] = [
     },
     namesField,
   ),
-  target(
-    'cli-amount',
-    fc.oneof(nearlyText('0.05ether', ['gwei', '.', '-', 'e', '9'.repeat(80), ' ']), fc.string()),
-    (text) => {
-      const { wei, coin } = parse.amount(text)
-      return [amountText(wei, coin), exactAmountText(wei, coin)]
-    },
-    isUsage,
-  ),
-  target(
-    'cli-fee-scope',
-    fc.oneof(nearlyText(`call:bsc/${address}/0x12345678`, ['/', ':', 'global', 'lane:', 'transfer:']), fc.string()),
-    parseFeeScope,
-    isUsage,
-  ),
-  target(
-    'cli-values',
-    fc.tuple(
-      fc.constantFrom(...(Object.keys(parse) as (keyof typeof parse)[])),
-      fc.oneof(
-        fc.string(),
-        fc.constantFrom('1', '0x', '18446744073709551616', address, 'http://', 'http://[::1', '1.1.1', '9'.repeat(400)),
-      ),
-    ),
-    ([name, text]) => parse[name](text),
-    isUsage,
-  ),
+  ...textTargets,
+  ...fileTargets,
 ]

@@ -12,6 +12,15 @@ interface Kept {
 }
 const kept = JSON.parse(readFileSync(new URL('../../lab/fuzz/kept.json', import.meta.url), 'utf8')) as readonly Kept[]
 
+async function isRead(read: () => unknown): Promise<boolean> {
+  try {
+    await read()
+    return true
+  } catch {
+    return false
+  }
+}
+
 describe('Readers of outside input', () => {
   // Another seed every week, so that CI does not always try the same.
   const seed = Math.floor(Date.now() / 604_800_000)
@@ -33,13 +42,16 @@ describe('Readers of outside input', () => {
   )
 
   test('most inputs are nearly good: readers get further than their first check', async () => {
-    const reached = await Promise.all(
-      ['vaa', 'native-message', 'node-block', 'published-log', 'config', 'settings-orders'].map(async (name) => {
-        const { input, read } = targets.find((one) => one.name === name) as unknown as FuzzTarget<unknown>
-        const results = await Promise.allSettled(fc.sample(input, { numRuns: 150, seed: 3 }).map(async (one) => read(one)))
-        return [name, results.some(({ status }) => status === 'fulfilled')]
-      }),
-    )
+    const names = ['vaa', 'native-message', 'node-block', 'published-log', 'config', 'settings-orders']
+    const ofFiles = ['archive-day', 'archive-progress', 'spending-file', 'key-file', 'token', 'temporal-toml', 'webhook-config']
+    const reached: [string, boolean][] = []
+    for (const name of [...names, ...ofFiles]) {
+      const { input, read } = targets.find((one) => one.name === name) as unknown as FuzzTarget<unknown>
+      let isReached = false
+      // One after another, since some readers share a file.
+      for (const one of fc.sample(input, { numRuns: 150, seed: 3 })) isReached ||= await isRead(() => read(one))
+      reached.push([name, isReached])
+    }
     expect(reached.filter(([, isReached]) => !isReached)).toEqual([])
   })
 

@@ -1,0 +1,52 @@
+import type fc from 'fast-check'
+import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
+import { TransportError, RpcError } from '../../chains/evm/nodes/node-errors.ts'
+import { createRemoteKey } from '../../chains/evm/signers/remote.ts'
+import type { FuzzTarget } from './fuzz.ts'
+import { isTyped } from './fuzz.ts'
+import { type HttpAct, httpActs, listen, perform } from './hostile-http.ts'
+
+/** Longest wait for an answer that does not come, ms. */
+const silentMs = 250
+const timeoutMs = 15_000
+const timeoutOf = ({ end }: HttpAct) => (end === 'slow' || end === 'silent' ? silentMs : timeoutMs)
+
+/** A reader of a service whose every answer is hostile. */
+async function startTarget(
+  name: string,
+  input: fc.Arbitrary<HttpAct>,
+  ask: (url: string, act: HttpAct) => Promise<unknown>,
+  allowed: FuzzTarget['allowed'],
+) {
+  let act: HttpAct | undefined
+  const hostile = await listen((response) => act && perform(act, response))
+  const read = (next: HttpAct) => {
+    act = next
+    return ask(hostile.url, next)
+  }
+  return { target: { name, input, read, allowed } as FuzzTarget<HttpAct> as unknown as FuzzTarget, stop: hostile.stop }
+}
+
+/** The client of a chain's node, from its methods to the bytes. */
+export function startNodeTarget() {
+  const good = [
+    { jsonrpc: '2.0', id: 1, result: [{ data: '0x' }] },
+    [{ id: 1, error: { code: 3, message: 'execution reverted', data: '0x' } }],
+  ]
+  const ask = async (url: string, act: HttpAct) => {
+    const closing = new AbortController()
+    const client = createJsonRpcClient(url, timeoutOf(act), closing.signal, () => undefined)
+    await client.request('eth_getLogs', []).finally(() => closing.abort())
+  }
+  return startTarget('node-http', httpActs(good), ask, (error) => error instanceof TransportError || error instanceof RpcError)
+}
+
+/** A key behind web3signer. */
+export function startSignerTarget() {
+  const publicKey = `0x04${'79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'.slice(0, 128)}`
+  const ask = async (url: string, act: HttpAct) => {
+    const key = await createRemoteKey({ kind: 'remote', url, timeoutMs: timeoutOf(act), identifier: publicKey })
+    await key.sign({ unsigned: '0x02', digest: new Uint8Array(32) } as never)
+  }
+  return startTarget('remote-signer', httpActs([[publicKey], `0x${'11'.repeat(65)}`]), ask, isTyped)
+}
