@@ -8,7 +8,7 @@ export const waitForBatchMs = 30_000
 /** Bounds of `periodMs`, ms. They are below `waitForBatchMs`: no candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch in busy times, ms. It ends before the first heartbeat, a state transition. */
+/** Longest wait for a full batch in busy times, ms. A longer wait would need heartbeats, each a state transition. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>

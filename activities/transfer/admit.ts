@@ -15,7 +15,7 @@ const dearMs = 5_000
 /** Finality is fast if a transaction of the next block is final within this time, ms. */
 const fastFinalityMs = 10_000
 
-/** Does steps 1-3 in one local activity, so that their chain reads are sent together. A halt waits before step 1. */
+/** Does steps 1-3 in one local activity, which sends their reads together. A halted transfer waits before step 1. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (target) => {

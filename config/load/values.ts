@@ -31,7 +31,7 @@ export const sequence = text(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number
 )
 export const gasUnits = text(/^[0-9]{1,20}$/, 'must be a whole number of gas units in quotes')
 export const name = text(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower case letters, digits and dashes')
-  // Every JavaScript object has a property of this name, so a chain with this name would seem to exist.
+  // A lookup by this name would always find something, since every JavaScript object has this property.
   .refine((value) => value !== 'constructor', 'is a word of JavaScript')
 /** `wormhole-<number>` is reserved for sources outside the config. */
 export const chainName = name.refine((value) => !/^wormhole-[0-9]+$/.test(value), 'means a chain that is not in the config')

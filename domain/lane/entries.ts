@@ -78,7 +78,10 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** A nonce that a later round of this workflow has for the same call. A late step must not get a second one. */
+/**
+ * A nonce that a later round of this workflow holds for the same call. A late step of an earlier round must not get
+ * another nonce for the call.
+ */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {

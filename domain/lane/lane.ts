@@ -91,7 +91,10 @@ export interface Entry {
   readonly attempts: readonly Attempt[]
 }
 
-/** Minimum fees that an operator ordered. An absent field follows the market. `after`: number of earlier attempts. */
+/**
+ * Minimum fees that an operator ordered. An absent field follows the market. The attempts before the index `after` do
+ * not fulfil the order.
+ */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }

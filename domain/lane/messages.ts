@@ -19,7 +19,10 @@ export type LaneRequest = { readonly id: string } & Ask
 export type Ask =
   /** Asks for a nonce. A draining lane, or one below its minimum balance, grants one only to `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** Asks for an intent's nonce. With `callHash` the caller may send the call. A different call is a `conflict`. */
+  /**
+   * Asks for the nonce that an intent holds. With `callHash` the caller may send the call afterwards. If the nonce is
+   * for another call, the answer is `conflict`.
+   */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, nothing is added. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }

@@ -36,7 +36,7 @@ export interface AttemptFacts {
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** The state after a try. A notification is given up once its last try is refused, never for want of an answer. */
+/** The state after a try. A notification whose last try is refused is given up. A missing answer never ends it. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)

@@ -30,7 +30,10 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/** Keeps lists within limits. Gaps close to each other merge with the numbers between them; an audit corrects that. */
+/**
+ * Keeps the lists within their limits. If there are too many gaps, the two closest become one, together with the open
+ * numbers between them. An audit corrects that.
+ */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state

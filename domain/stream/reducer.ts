@@ -162,10 +162,7 @@ export function completedNumber(state: StreamState): string | undefined {
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/**
- * MIP-61's completed_block_height: no block up to it has an unresolved number. MIP-61 counts blocks with transfers
- * only.
- */
+/** MIP-61's completed_block_height, but counting all blocks: no block up to it has an unresolved number. */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined

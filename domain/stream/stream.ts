@@ -17,17 +17,17 @@ export interface StreamState {
   readonly open: readonly OpenNumber[]
   /** Started numbers that are parked, or wait for a reason that concerns only them. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
-  /** Numbers completed on the target but not seen at the source. They stay unresolved: their ids cannot be compared. */
+  /** Numbers that were not seen, or are to be started again, ascending. */
   readonly gaps: readonly Gap[]
-  /** Numbers completed on the target but not seen at the source. Unresolved, since their ids cannot be compared. */
+  /** Numbers completed on the target but not seen at the source. They stay unresolved: their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
   /** The latest numbers that were resolved without a delivery. `counts` has all. */
   readonly exceptions: readonly StreamException[]
   /** Heights of some numbers; of older numbers fewer are listed. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
-  /** Block of the checkpoint that the stream started from. Unset once the first scan has reached it. */
+  /** First block to read. A checkpoint or an operator vouches for earlier ones. Absent: no blocks are read. */
   readonly start?: number
-  /** Block of the starting checkpoint, which the first scan must reach. Then unset: hashes link the blocks below. */
+  /** Block of the checkpoint that the stream started from. The first scan must reach it, and then unsets this field. */
   readonly base?: number
   readonly backfill: Backfill
   /** Completions have been read up to this block of the target. */
@@ -175,7 +175,7 @@ export type StreamRequest =
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /** Completed in the target's final blocks `from` … `to`, by any account. Ids of known numbers were compared. */
+  /** Numbers that any account completed in the target's final blocks `from` … `to`. Known ones were compared by id. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
@@ -251,7 +251,7 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** distrusted: the watermark of an order is too high. crowded: the space outside the window is half full. */
+/** distrusted: a watermark was refused as too high. crowded: the space outside the window is half full. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
 /** A stream of the config. Its id has the chains' numbers, which never change; its name has the chains' names. */

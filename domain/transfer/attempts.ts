@@ -6,7 +6,10 @@ export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFe
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
-/** `replaced`: another attempt was mined. `reorged`: its block is gone. `dropped`: its nonce was left or used. */
+/**
+ * `replaced`: another attempt for its nonce was mined. `reorged`: its block left the chain, but it may be mined again.
+ * `dropped`: its nonce was left to the lane, or was used by something else.
+ */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
 export interface TransferTransaction {

@@ -23,7 +23,7 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun if true, none is granted */
+/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun if true, grants no new one */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
@@ -112,7 +112,7 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** Maximum tombstones. A closing lane turns away hundreds of intents, and their late steps soon time out. */
+/** Maximum tombstones. They suffice: a closing lane turns away hundreds of intents, whose late steps soon time out. */
 const tombstoneLimit = 1_024
 
 /** A lane that holds nonces but had no report for this time, ms, has no process. Processes report every few seconds. */

@@ -117,7 +117,7 @@ function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAft
 
 const mostForgotten = 32
 
-/** Records nonces that were used although no grant was in force. @param at the ledger's clock, ms since the epoch */
+/** Records nonces that were used without a valid grant. @param at the ledger's clock, ms since the epoch */
 export function rememberForgotten(before: LaneState, after: LaneState, at: number): LaneState {
   const [from, to] = [before.next, after.next]
   const below = unmined(before).filter((entry) => reusable(entry) && isUsed(after, entry))
