@@ -22,7 +22,7 @@ interface MetricsByKind<Label extends string> {
 
 /** Upper bounds of the default buckets, s. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Buckets of transfer steps: fine around block times of a second, up to an hour for slow finality. */
+/** Buckets of transfer steps, s: narrow around block times of one second, and up to an hour for slow finality. */
 const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]
@@ -211,7 +211,7 @@ type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definition
 
 /** All metrics as one typed object. */
 export interface Metrics extends MetricsByName {
-  /** Calls `collect` before each rendering, to copy values. Returns its removal. */
+  /** Calls `collect` before each rendering, to copy values. Returns a function that removes `collect`. */
   onCollect(collect: (metrics: Metrics) => void): () => void
   /** For values that need a request, with a time limit. Awaited first, because collected values would age meanwhile. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void

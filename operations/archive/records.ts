@@ -104,7 +104,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly closedAt: string
   /** Message (base64) and its fields. Absent: the run's input is no transfer. */
   readonly transfer?: Transfer
-  /** delivered, rejected, declined or cancelled. Absent: the run has none. */
+  /** delivered, rejected, declined or cancelled. Absent: the run has no outcome. */
   readonly outcome?: Ended['state']
   readonly attempts?: Ended['tried']
   /** Why the run could not be read: a code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
@@ -113,11 +113,11 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly invalid?: true
   /** Number of list entries left out because of their shape. */
   readonly dropped?: number
-  /** Lists are left out. If the record is still too long or the slice is full, texts are left out too. */
+  /** The lists of this record are left out. If it is still too long or the slice is full, texts are left out too. */
   readonly shortened?: true
 }
 
-/** Maximum length of a record, characters. The longest message takes about 300,000. */
+/** Maximum length of a record, characters. The longest possible message takes about 300,000 of them. */
 export const longestRecord = 400_000
 /** A longer text, characters, gets only records in shortest form, because V8 has no string of 2^29. */
 const fullSlice = 100_000_000
@@ -136,13 +136,13 @@ export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferR
   return JSON.stringify(record).length <= longestRecord ? record : shortRecord(record)
 }
 
-/** Leaves out the lists. If the record is still too long, also leaves out texts of strangers. */
+/** Leaves out the lists. If the record is still too long, also leaves out texts that strangers can choose. */
 function shortRecord(record: TransferRecord): TransferRecord {
   const { attempts: _, transactions: _transactions, orders: _orders, timeline: _timeline, ...rest } = record
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
-/** Leaves out all texts of strangers. The result has about 2,000 characters. */
+/** Leaves out all texts that strangers can choose. The result has about 2,000 characters. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return {
@@ -169,7 +169,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Records of runs that the archive lacks, or has as unreadable although they are readable now. */
+/** Records of runs that the archive does not have, or that were unreadable and are readable now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const there = new Map<string, boolean>()
   for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)

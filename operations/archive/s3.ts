@@ -12,7 +12,7 @@ const mostBytes = 512 * 1024 * 1024
 /** Tries of a request. If all fail, the next pass repeats the work. */
 const tries = 4
 const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
-/** Another write came first (412), or is under way (409): S3 userguide, conditional-writes. */
+/** HTTP 412: another write came first. 409: another write is under way. Source: S3 user guide, conditional-writes. */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
 interface Write {
@@ -40,7 +40,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty bucket. */
+  /** Whether a text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket: it must not look like an empty one. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404

@@ -21,11 +21,11 @@ export interface StoredText {
   readonly version: string
 }
 
-/** Texts by name, such as `a/b/c.jsonl`. Writes are atomic. */
+/** Stores texts by name, such as `a/b/c.jsonl`. Writes are atomic. */
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
-  /** False: not written, because the stored text is no longer `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
+  /** Returns false and writes nothing if the stored text is not `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 

@@ -7,13 +7,13 @@ import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord }
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
 const hourMs = 3_600_000
-/** Length of a slice, ms. The transfers that closed in one slice share a text. */
+/** Length of a slice, ms. The archive has one text for all transfers that closed in one slice. */
 const sliceMs = 10 * 60_000
 /** Longest time until Temporal lists a closed run, ms. */
 const listLagMs = 2 * 60_000
 /** Each pass begins this long before the archive's end, ms, because runs may be listed late. */
 const overlapMs = hourMs
-/** Period of one list query, ms. The server allows ten queries per second. */
+/** Period that one list query covers, ms. The server allows ten queries per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -35,7 +35,7 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Adds missing lines. The next pass continues a failed one. Throws ARCHIVE_* and errors of `fromTemporal`. */
+/** Adds missing lines. A pass after a failed pass continues it. Throws ARCHIVE_* and errors of `fromTemporal`. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
@@ -61,7 +61,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
     from: isoOf(from),
     /** Every run that closed before this time is archived. */
     through: isoOf(await readProgress(store)),
-    /** The pass began after `through` and left runs out, so `through` is unchanged. */
+    /** Runs between `through` and the start of this pass were left out, so `through` is unchanged. */
     leftOut: leftOut || undefined,
     found,
     added,

@@ -3,7 +3,7 @@ import { ageText } from '../../domain/text/age.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type NodeHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
 
-/** A chain is stalled if its head is older than both of these: this number of block times, and `leastMs`. */
+/** A chain is stalled if its head is older than this number of block times, and also older than `leastMs`. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
 /** Finality is stalled if the final block is older than this, ms. The config may set another limit. */
 const usualFinalityStalledMs = 3_600_000
@@ -28,7 +28,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
   })
 }
 
-/** A transfer always needs its target chain. It needs its source chain only if its code is that of a missing node. */
+/** A transfer always needs its target chain. It needs its source chain if its error code is about missing nodes. */
 function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: string): boolean {
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }

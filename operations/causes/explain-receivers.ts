@@ -2,12 +2,12 @@ import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** If steps wait this long, ms, the process that polled for them was killed. */
+/** If a step waits this long, ms, the process that last polled for steps was killed. */
 const untakenMs = 8_000
 /** A step is reported as failing after this many tries. */
 const triesUntilFailing = 3
 
-/** Receivers that are not notified or refuse notifications: one row per receiver. */
+/** Finds receivers that are not notified or refuse notifications. Returns one finding per receiver. */
 export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | 'receivers' | 'ledger'>): Finding[] {
   // If no worker serves the ledger, another finding reports this.
   if (ledger.answered === 0) return []

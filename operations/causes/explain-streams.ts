@@ -6,7 +6,7 @@ import { sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type StreamFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** A stream lags if it is behind the final head by more than both of these. */
+/** A stream lags if it is behind the final head by more than this number of blocks, and by more than this time. */
 const lagging = { blocks: 20, ms: 60_000 } as const
 /** Gaps younger than this, ms, are not shown, because the messages of one block arrive in any order. */
 const youngMs = 3_000

@@ -49,7 +49,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', holds: goesOn })]
 }
 
-/** Answers of workflows prove more than pollers, because Temporal lists killed pollers for a while. */
+/** If workflows were asked, ignores the pollers, because Temporal still lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -114,8 +114,8 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
 }
 
 /**
- * A spy is silent if two messages came from elsewhere, and the spy has sent none since the first of them. One missing
- * message alone may just be lost.
+ * A spy is silent if two messages came from other sources, and the spy has sent nothing since the first of them. A
+ * single missing message may just be lost.
  */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {

@@ -18,7 +18,7 @@ export interface Finding {
   readonly values?: CauseValues
   /** Whether the finding holds up this transfer. The transfer continues when the finding is over. */
   readonly holds?: (transfer: TransferFacts) => boolean
-  /** Numbers of a stream, or received messages, that the finding is about. */
+  /** The numbers of a stream, the messages, or the notifications that the finding is about. */
   readonly numbers?: Numbers
   /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }

@@ -31,7 +31,7 @@ export function readingOf(row: LaneReport, chain: ChainFacts | undefined): LaneR
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
-  // A lane that is closed stays closed when a node answers again, so its status is not changed.
+  // Keeps the status of a closed lane, because the lane stays closed when a node answers again.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
   return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

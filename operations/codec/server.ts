@@ -29,7 +29,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** `POST /decode` with any valid token (header or cookie). No `/encode`: only Portage writes. Throws CODEC_LISTEN. */
+/** `POST /decode` needs a token (header or cookie). No `/encode`, since only Portage writes. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)

@@ -23,7 +23,7 @@ import { transferData } from './events.ts'
 const mostParked = 1_000
 /** How many parked transfers one read asks for their reasons. Later reads ask the others. */
 const askedAtOnce = 20
-/** Time limit of such a request, ms. Without an answer, the notification has no reason. */
+/** Time limit of asking a transfer, ms. Without an answer, the notification has no reason. */
 const askMs = 2_000
 
 export interface ConditionReaderOptions {
@@ -82,7 +82,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** The key is the run, so a transfer that is parked again after a retry still has the same condition. */
+/** The key is the run, so that a transfer that is parked again after a retry is still the same condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

@@ -36,8 +36,8 @@ const atOnce = 4
 export type Proof = 'encrypted' | 'temporal'
 
 /**
- * Undefined: the run is not Portage's. `temporal`: it is unreadable, or encryption is not required. Throws errors of
- * the client.
+ * Undefined: the run is not Portage's. `temporal`: the run is unreadable, or encryption is not required. Throws errors
+ * of the client.
  * @param isSealed whether encryption is required
  */
 export function proofsOf(

@@ -40,7 +40,7 @@ export interface NotifyRoundDeps {
   readonly isSealed: boolean
 }
 
-/** How far ordinary reads go back, ms. Temporal lists nearly all runs within a second. */
+/** How far back short reads begin, ms. Temporal lists nearly all runs within a second. */
 const shortReadMs = 10_000
 const atOnce = 4
 const batchSize = 50
@@ -56,7 +56,7 @@ export class NotifyRound {
   readonly #receiver: Receiver
   readonly #notified: NotifiedRuns
   readonly #signal: AbortSignal
-  /** Sending has failed, or the receiver refuses all further notifications. */
+  /** Whether sending has failed, or the receiver refuses all further notifications. */
   #isOver = false
   #attempts = 0
   /** Whether there were unsent notifications when the round began. */
@@ -112,7 +112,7 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // Ends at once, because an operator waits for the result of a test, or for the end of an outage to be recorded.
+    // Ends at once, because an operator may wait for the result of a test, or the end of an outage must be recorded.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
@@ -171,7 +171,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Moves the cursor when every transfer is sent or is in `unsent`. Otherwise a later read finds them again. */
+  /** Moves the cursor once every transfer is sent or in `unsent`. Otherwise a later read finds the transfers again. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)

@@ -52,10 +52,10 @@ function progressOf(state: NotifierState) {
     failingSince: iso(failure?.since),
     nextTryAt: iso(failure?.nextAt),
     disabled: disabled && { ...disabled, at: iso(disabled.at) },
-    /** Does not count notifications that still wait in Temporal, because the notifier's state is full. */
+    /** Does not count notifications that wait in Temporal because the notifier's state is full. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
-    /** The receiver was notified of transfers that closed before this time, or they are among `unsent`. */
+    /** Transfers that closed before this time have been notified, or are in `unsent`. */
     notifiedUpTo: iso(cursor.seen),
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,

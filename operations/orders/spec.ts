@@ -10,7 +10,7 @@ import type { Heights } from '../../intake/streams/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Value } from './values.ts'
 
-/** A field of the request's body and of the command. */
+/** A field of an order: a field of the request's body, and an option or argument of the command. */
 export interface Field<Type = unknown> extends Value<Type> {
   /** Commander: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
   readonly flag: string
@@ -36,7 +36,7 @@ export interface OrderContext {
   readonly key?: string | undefined
   /** Present only for commands, not for routes. */
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** Accepts revocations of unlisted tokens, as orders from an exported file need. */
+  /** Whether unlisted tokens may be revoked, as orders from an exported file do. */
   readonly unlistedTokens?: true
 }
 
@@ -77,7 +77,7 @@ export interface OrderSpec extends OrderText {
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
-/** The parts that differ between orders which only send a request to a workflow. */
+/** The parts of an order that only sends a request to a workflow. They differ from order to order. */
 export interface AskedOrder<Of extends Fields, Asked> extends OrderText {
   readonly fields?: Of
   readonly ask: (given: Given<Of>) => Asked

@@ -6,7 +6,7 @@ import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
 /** Type of a field: the schema for requests, and the parser for the command line. */
 export interface Value<Type = unknown> {
-  /** Names the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
+  /** Selects the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
   readonly kind: keyof typeof schemas | 'choice' | 'orders' | 'within'
   readonly schema: z.ZodType<Type>
   readonly choices?: readonly string[]

@@ -3,7 +3,10 @@ import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** Made of the message only, so no change of config makes a second transfer. The digest separates equal sequences. */
+/**
+ * Depends only on the message, so no change of the config starts a second transfer. The digest separates messages with
+ * equal sequences.
+ */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')

@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** The served chains. Also the source chains of native routes to them, because their tables are read. */
+  /** The served chains, and the source chains of native routes to them, because their tables are read. */
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges

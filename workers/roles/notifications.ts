@@ -26,7 +26,7 @@ interface NotificationOptions {
 
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
 
-/** Serves the notifiers' steps and keeps the notifiers running. Ends these steps when it is stopped. */
+/** Serves the notifiers' steps and keeps the notifiers running. Stopping the services ends the running steps. */
 export async function createNotificationWork(
   { config, client, logger, metrics }: Parts,
   hosting: Hosting,

@@ -10,12 +10,12 @@ export interface CoalescingOptions<Request, Response> {
   fits(requests: readonly Request[]): boolean
   /** Returns a function that sends these requests as one update. After an error it is called again with the same id. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
-  /** Called with every response, before the callers of `ask` get theirs. */
+  /** Called with every response, before `ask` returns the response to its callers. */
   onResponse(response: Response): void
-  /** Error code for requests that are unanswered at `close`. */
+  /** Error code of requests that are unanswered when `close` is called. */
   readonly unreachable: ErrorCode
   readonly facts: Facts
-  /** Minimum time between an update with these requests and the next, ms. A full update does not wait. */
+  /** Minimum time from an update with these requests to the next update, ms. A full update is sent without waiting. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -157,7 +157,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return this.#unreachable()
   }
 
-  /** Waits for `work` or `close`, because an update does not return while no worker serves its queue. */
+  /** Ends the wait at `close`, because an update does not return while no worker serves its queue. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

@@ -29,7 +29,7 @@ export async function* eachWorkflow(
   }
 }
 
-/** Temporal's default page size, and its largest. */
+/** Temporal's default page size, which is also the maximum. */
 const largestPage = 1_000
 
 export async function listWorkflows(

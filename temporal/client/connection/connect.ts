@@ -58,7 +58,7 @@ export async function withTemporalClient<Result>(
   }
 }
 
-/** Gives started workflows the configured time-outs, unless they are the defaults. */
+/** Sets the configured time-outs when a workflow is started, unless they are the defaults. */
 export function failoverInterceptor({
   heartbeatSeconds,
   laneTaskSeconds,

@@ -11,7 +11,7 @@ export interface TemporalCredentials {
   readonly apiKey?: string
 }
 
-/** Throws TEMPORAL_CREDENTIALS: a file is unreadable, not PEM or expired, or key and certificate do not match. */
+/** Throws TEMPORAL_CREDENTIALS if a file is unreadable, not PEM or expired, or key and certificate do not match. */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }

@@ -12,10 +12,10 @@ export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'dr
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
 
-/** In the order of WorkerDeploymentVersionStatus. */
+/** The index is the number in Temporal's enum WorkerDeploymentVersionStatus. */
 const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
 const answerMs = 10_000
-/** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
+/** gRPC codes of a refusal: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
 /** A worker is gone after this time without a poll, ms. It polls every minute (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000

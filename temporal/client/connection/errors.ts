@@ -38,7 +38,7 @@ export function refusalCode(error: unknown): ErrorCode | undefined {
   return refusals.get(grpcCode(error) ?? 0)
 }
 
-/** Whether no workflow with this id takes signals: none was started, it has ended, or Temporal was wiped. */
+/** Whether no workflow with this id takes signals, because none was started, it ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }
@@ -73,7 +73,7 @@ export function isRefusedArgument(error: unknown): boolean {
   return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
-/** Like `isGone`, for calls outside the SDK's methods. */
+/** Like `isGone`, but for gRPC errors, which calls outside the SDK's methods throw. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
@@ -97,13 +97,13 @@ export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; det
   return cause.type === runIsFull ? { kind: 'full', detail: cause.message } : undefined
 }
 
-/** The server's text, redacted, without the SDK's additions. */
+/** The server's text of an error, redacted, without the SDK's additions. */
 export function detailOf(error: unknown): string {
   const cause = serverWord(error)
   return redactText(isGrpcServiceError(cause) ? cause.details || cause.message : error instanceof Error ? error.message : String(error))
 }
 
-/** Codes for a missing workflow (`gone`) and for a missing worker (`unserved`). */
+/** Error codes to throw if the workflow is missing (`gone`) and if no worker answers (`unserved`). */
 export interface TemporalErrorCodes {
   readonly gone?: ErrorCode
   readonly unserved?: ErrorCode

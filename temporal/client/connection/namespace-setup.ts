@@ -81,7 +81,7 @@ async function attributeTypes({ operatorService }: Connection, namespace: string
 }
 
 async function makeNamespace({ workflowService }: Connection, namespace: string, retentionHours: number): Promise<void> {
-  // A number works here. The generated type is a Long.
+  // A number works too, although the generated type is a Long.
   const seconds = (retentionHours * hour) as never
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds } })
 }

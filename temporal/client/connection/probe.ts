@@ -24,8 +24,8 @@ interface ConnectOptions {
 }
 
 /**
- * The caller closes the connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
- * TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All are retriable.
+ * Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
+ * TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All are retriable.
  */
 export async function openConnection(
   target: TemporalAccess,

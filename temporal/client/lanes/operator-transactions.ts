@@ -44,7 +44,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** A repetition with the same `key` by the same person starts nothing. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** Starts nothing if the same person repeats a `key`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -72,7 +72,7 @@ export function operatorTransactionResult(client: TemporalClient, id: string): P
 
 const pollMs = 2_000
 
-/** Waits for the end. Reports each new reason for waiting. Throws INPUT_INVALID (not found), TEMPORAL_UNAVAILABLE. */
+/** Waits until the transaction ends, and reports each new reason for waiting. Throws as `operatorTransactionResult`. */
 export async function followOperatorTransaction(
   client: TemporalClient,
   id: string,

@@ -26,7 +26,7 @@ export interface KeptOrders {
   readonly unread?: true
 }
 
-/** How many orders are kept: the limits of domain/order.ts and of domain/settings. */
+/** How many orders a workflow keeps, and how many the settings keep (domain/order.ts, domain/settings). */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
@@ -95,7 +95,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Anyone with access to Temporal can start a run whose result is not a status.
+    // Anyone with access to Temporal can start a run whose result has another form, so each field may be absent.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }

@@ -13,7 +13,7 @@ const firstTimeoutMs = 1_000
 /** Failures within this time after the start are not logged, ms. */
 const quietMs = 10_000
 
-/** Settings at most about two seconds old while Temporal answers. Otherwise the last known settings. */
+/** While Temporal answers, the settings are at most about two seconds old. Otherwise they are the last known ones. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 const unread: Settings = {

@@ -6,9 +6,9 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** Selects the transfers of a stream. Without `emitter`: of all emitters. */
+/** Selects the transfers of a stream. Without `emitter`, selects those of all emitters. */
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Wormhole chain id. Selects also transfers whose source had another name in the config. */
+  /** Wormhole chain id. With it, also transfers are selected whose source had another name in the config. */
   readonly emitterChain?: number | undefined
 }
 

@@ -103,7 +103,7 @@ export async function listBatches(client: TemporalClient, lane: LaneId, closed: 
       batch,
       startedAt,
       members: (status?.members ?? membersOf(memo)).length,
-      /** `underway` or how it ended. `no answer`, or Temporal's status, if the workflow does not answer. */
+      /** `underway` or how the batch ended. Without the workflow's answer: `no answer`, or Temporal's status. */
       state: status?.state ?? (execution === 'RUNNING' ? 'no answer' : execution.toLowerCase()),
       nonce: status && 'nonce' in status ? status.nonce : granted,
       txHash: status && 'txHash' in status ? status.txHash : undefined,

@@ -52,7 +52,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   return { runs, token: Buffer.from(next ?? []).toString('base64') }
 }
 
-/** Describes the workflow, since the visibility store lags. */
+/** Asks the server itself, since the visibility store lags. */
 export async function latestRun(client: TemporalClient, id: string): Promise<'running' | 'undone' | TransferState | 'gone'> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
@@ -91,7 +91,7 @@ export async function readClosedRun(
         unlessUnreadable(storedTransfer(client, workflowId, runId)),
         unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
       ])
-      // An input that no key opens makes the run unreadable. An input that is no transfer does not.
+      // A run is unreadable if no key opens its input, but not if its input is something other than a transfer.
       const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
       return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
     })

@@ -147,7 +147,7 @@ async function* recentIds(client: TemporalClient, conditions: readonly string[])
   let token: Uint8Array | undefined
   for (let index = 0; index < mostScanned / pageSize; index++) {
     const page = await (pages[index] ??= readPage(client, query, token)).catch((error: unknown) => {
-      // Forgets the pages, so that the next caller reads again.
+      // Forgets the pages after an error, so that the next caller reads again.
       lists.delete(query)
       return rethrowAs({})(error)
     })

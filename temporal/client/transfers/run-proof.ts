@@ -40,7 +40,7 @@ export async function proofOf(
   // When a receiver is notified late, the server may have deleted the run already.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
-  // The server may have been restored from a copy that is older than its visibility store.
+  // The server may have been restored from a copy older than its lists, so a running transfer proves nothing.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'

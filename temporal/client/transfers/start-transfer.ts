@@ -53,7 +53,7 @@ export async function restartTransfer(
   await startAgain(client, id, input, `${sourceChain} → ${targetChain} #${sequence}, ${why}`)
 }
 
-/** If another process was faster, the run that it started is used. */
+/** If another process has already started a run, `USE_EXISTING` returns that run. */
 async function startAgain(client: TemporalClient, id: string, input: TransferInput, summary: string): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, input, summary), ...policies })
@@ -64,7 +64,7 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedInput(client, id, runId)).transfer
 }
 
-/** Call it before a delivered transfer starts again. `runId`: the run that delivered; absent: the latest. */
+/** Call it before a delivered transfer starts again. `runId` is the run that delivered, by default the latest. */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -110,7 +110,7 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   return decodeFromPayloadsAtIndex(loadedDataConverter, 0, [payload], { type: 'workflow', namespace, workflowId: id })
 }
 
-/** Undefined: the run is unreadable, so it is not Portage's and must not block the message. */
+/** Returns undefined if the run is unreadable. Then it is not Portage's, and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

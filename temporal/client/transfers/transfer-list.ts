@@ -9,7 +9,7 @@ import { isRefusedArgument, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { closed, fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
 
-/** A transfer in the visibility store, which is read without a worker. */
+/** A transfer as the visibility store lists it. No worker is needed to read it. */
 export interface TransferRow {
   readonly id: string
   /** Absent until the first task. */
@@ -38,7 +38,7 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
   readonly chain?: string | undefined
   readonly lanes?: readonly LaneId[] | undefined
   readonly ids?: readonly string[] | undefined
-  /** ms since the epoch. For a transfer with an outcome, the start of the last run must be earlier too. */
+  /** ms since the epoch. If the transfer has an outcome, its last run must also have started before this time. */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }

@@ -42,7 +42,7 @@ export async function orderTransfer(client: TemporalClient, transfer: Orderable,
 
 export type Selection = Awaited<ReturnType<typeof selectTransfers>>
 
-/** A server accepts some hundred signals per second. */
+/** How many signals are sent at one time. A server accepts some hundred signals per second. */
 const atOnce = 8
 
 /** Selects only transfers on which the order may have an effect. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */

@@ -38,7 +38,7 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
   return counts
 }
 
-/** Newest first. Anyone with access to Temporal can choose the ids, so only query and count these transfers. */
+/** Newest first. Anyone with access to Temporal can choose ids, so use the transfers only for queries and counts. */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)
   const runs = await within(client, timeoutMs, () => listWorkflows(client, query, { most }))

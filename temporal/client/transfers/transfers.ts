@@ -89,7 +89,7 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
   }
 }
 
-/** States of a transfer without a transaction or an outcome. */
+/** States in which a transfer has neither a transaction nor an outcome. */
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**

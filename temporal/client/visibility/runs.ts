@@ -50,7 +50,7 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/** Decrypts the messages of failed tasks. Empty if the run is gone. */
+/** Reads a history and decrypts the messages of failed tasks. Empty if the run is gone. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
