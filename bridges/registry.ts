@@ -87,7 +87,7 @@ const makers: {
   },
 }
 
-/** All bridges of the config. `connected` includes `sourcesOf`; `served` have endpoints (default: all). */
+/** Creates all bridges of the config. `connected` includes `sourcesOf`. Only `served` get endpoints (default: all). */
 export function createBridges(options: BridgesOptions, connected: Chains, served: Iterable<ChainName> = connected.keys()): Bridges {
   const names = new Set(served)
   const connections = { connected, served: new Map([...connected].filter(([name]) => names.has(name))) }

@@ -42,7 +42,7 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes whose majority counts. A disabled node is one of them, as if it did not answer. */
+/** The nodes among which majorities are counted. A disabled node is one of them: it counts as not answering. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }

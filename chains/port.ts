@@ -77,7 +77,7 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** The listener is called when `inclusion` changes, also back to unseen by a reorg, and once if already included. */
+  /** Calls the listener when `inclusion` changes (a reorg may undo it), and once if the hash is already included. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
@@ -173,7 +173,7 @@ export interface Chain {
   hasCode(address: string): Promise<boolean>
   /** The market's fees, read at most once per block. */
   quote(): Promise<FeeQuote>
-  /** A revert needs more than half of the nodes. The gas limit is the estimate times `gasFactor` (default 1). */
+  /** More than half of the nodes must report a revert. The gas limit is the estimate times `gasFactor` (default 1). */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** Estimated fee for a call's data in addition to gas (L2s), wei, decimal; '0' on other chains. */
   readonly dataFee: (call: Intent) => Promise<string>

@@ -29,7 +29,7 @@ export interface SigningLimits {
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /** Cost of all nonces. Each counts with its dearest attempt. Paid coins are counted apart, with the same limits. */
+  /** Cost of all nonces, each with its dearest attempt. Paid coins are counted separately, with the same limit. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
   /** Coins of one payment. */

@@ -20,7 +20,7 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
     return [...begins, ...news, ...(isCut ? [{ type: 'cut', data: { what: 'transfers' } }] : [])]
   })
-  // Nodes that do not answer must not delay events of transfers.
+  // Causes are read in the background, because nodes that do not answer must not delay events of transfers.
   const pollCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }

@@ -15,7 +15,9 @@ const mostBuffered = 1_000_000
 /** The longest timer of Node, ms. */
 const longestTimer = 2 ** 31 - 1
 
-/** `GET /v1/events` until the token expires. Unknown `Last-Event-ID`: `reset`. @param from.causes as `/v1/stuck` */
+/**
+ * `GET /v1/events` until the token expires; `reset` for an unknown `Last-Event-ID`. @param from.causes as `/v1/stuck`
+ */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,

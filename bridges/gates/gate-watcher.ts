@@ -131,7 +131,7 @@ export class GateWatcher {
   async #wake(waiter: Waiter): Promise<void> {
     const { waitingTransfers, logger } = this.#options
     const { id, transfer } = waiter
-    // Removed first, because the transfer may wait again before `wake` returns.
+    // The waiter is removed first, because the transfer may wait again before `wake` returns.
     if (this.#waiting.delete(id)) this.#order = undefined
     try {
       const wake = () => waitingTransfers.wake(id)

@@ -21,7 +21,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Runs once per block while amounts are reserved, for blocks below the head: counting an amount twice is safe. */
+  /** Once per block, drops completed amounts, up to the block below the head: counting an amount twice is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)

@@ -76,7 +76,7 @@ export function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}
   return { ...redeemers, [tokenBridge]: [...completions, ...(redeemers[tokenBridge] ?? [])] }
 }
 
-/** See `Endpoint.proveCall`: one VAA that guardians signed, and a function that delivers its payload. */
+/** See `Endpoint.proveCall`. The call must carry one signed VAA, and its function must deliver the VAA's payload. */
 export function createProveCall(tokenBridge: string, calls: PolicyOptions['calls'], prove: Proof) {
   return async function proveCall({ to, data, value }: Intent): Promise<void> {
     const contract = to.toLowerCase()

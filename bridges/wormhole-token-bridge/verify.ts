@@ -74,7 +74,7 @@ export interface GuardianSet {
   readonly current: boolean
 }
 
-/** Time until sets are read again, ms, because an upgrade makes the current set expire. */
+/** Guardian sets are read again after this time, ms, because an upgrade makes the current set expire. */
 const ttlMs = 60_000
 /** Minimum time between reads for unknown sets, ms. */
 const unknownEveryMs = 1_000

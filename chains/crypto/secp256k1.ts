@@ -32,7 +32,7 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // One signature in 2^127 gets an id of 2 or 3, because its x coordinate is not below the curve order.
+      // One signature in 2^127 has a recovery id of 2 or 3, because its x coordinate is not below the curve order.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },
@@ -53,7 +53,7 @@ function reduced(digest: Uint8Array): Uint8Array {
   return toWord(toNumber(digest) - curveOrder)
 }
 
-/** A known signature. Tests check that the pure implementation makes this signature too. */
+/** A signature that the native build must make. Tests check that the pure implementation makes it too. */
 const known = {
   digest: new Uint8Array(wordBytes).fill(3),
   key: new Uint8Array(wordBytes).fill(1),

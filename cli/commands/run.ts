@@ -80,7 +80,7 @@ export const runCommand: CommandSpec = {
 /** Lifetime of the first token, ms: long enough to create everyone's tokens with it. */
 const firstTokenMs = 24 * 3_600_000
 
-/** Makes keys unless the config names others. Shows the first token once, only on a terminal, as logs would keep it. */
+/** Makes keys unless the config has some. Shows the first token once, and only on a terminal, as logs would keep it. */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,

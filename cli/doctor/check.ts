@@ -52,7 +52,7 @@ export async function look(area: string, name: string, at: () => Finding | Promi
   }
 }
 
-/** Remedies that replace those of the catalogue which say to run the doctor. A test finds missing ones. */
+/** Replaces the catalogue's remedies that say to run the doctor. A test finds codes that are missing here. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
     'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or run `portage node add`.',

@@ -98,7 +98,7 @@ function noCode(contract: string, field: 'sourceContract' | 'targetContract'): F
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/** Checks that each target's token bridge has registered the sources without a node. The bridge rejects others. */
+/** Checks that each target's token bridge has registered the sources without a node: it rejects other sources. */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []

@@ -15,7 +15,7 @@ export function Parked() {
   const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
   const causes = useReading<Causes>('v1/stuck', 5_000).data?.causes ?? []
   const reading = useReading<TransferPage>(pathOf(filter), 5_000)
-  // `all` has only the newest transfers. Causes name codes of older ones too; TRANSFERS_PARKED is no such code.
+  // `all` has only the newest transfers, so causes add the codes of older ones. TRANSFERS_PARKED is not such a code.
   const grouped = causes.filter(({ where, code }) => where.kind === 'transfers' && where.id === 'parked' && code !== 'TRANSFERS_PARKED')
   const codes = [...all, ...grouped].map(({ code }) => code)
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined

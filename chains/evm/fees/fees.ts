@@ -140,7 +140,7 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** If a fee per byte is outside these factors of the last agreed one, all nodes are asked. It moves 1/8 per block. */
+/** All nodes are asked if a fee per byte is outside these factors of the fee that most nodes last agreed on. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**

@@ -54,7 +54,8 @@ export function createFinalityTag(
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // Only the first height is awaited; `onRise` reports later ones. A single node's tag is already known.
+        // Waits only for the first height, since `onRise` reports later ones. With one node, the answer is already
+        // known.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed

@@ -9,7 +9,7 @@ import type { BlockRef } from '../../port.ts'
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
-/** Blocks that the first search for the start of a fork reads. Each further search reads four times as many. */
+/** The first search for the start of a fork reads this many blocks. Each further search reads four times as many. */
 const firstStep = 4
 
 export interface Step {
@@ -114,7 +114,7 @@ async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmB
   return blocks
 }
 
-/** Joins the blocks to the cached ones. Undefined if they do not meet yet, so that more blocks must be read. */
+/** Joins the blocks to the cached ones. Undefined if the two do not meet yet, so that more blocks must be read. */
 function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
   const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
   if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
@@ -164,7 +164,7 @@ export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly E
 /** Tracks up to which height each node shares our chain. A branch that one node invented is shared by no other node. */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   const shared = new Map<string, number>()
-  /** Heads above ours by node, oldest first. They are compared once our head is as high. */
+  /** Heads of nodes above ours, oldest first. Each head is compared once ours is as high. */
   const above = new Map<string, readonly BlockRef[]>()
 
   function judge(node: string, block: BlockRef): void {

@@ -35,7 +35,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
       if (broken) breaks++
       const before = current?.finalized ?? 0
       const computed = finalizedHeight(finality, Math.min(latest.height, reached ?? 0), tagged)
-      // Finality only rises, unless the chain below it was replaced.
+      // The finalized height only rises, unless final blocks were replaced.
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
       if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
       if (latest !== current?.latest) latestSeenAt = Date.now()
@@ -53,7 +53,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   }
 }
 
-/** A listener's error becomes a warning of the process, so that other listeners are still called. */
+/** Turns a listener's error into a warning of the process, so that other listeners are still called. */
 export function isolate(listener: () => void): void {
   try {
     listener()

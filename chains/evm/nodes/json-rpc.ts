@@ -33,7 +33,7 @@ export function parseAnswers(text: string, calls: number): Answer[] | undefined 
   }
 }
 
-/** Methods whose error texts may come from a contract. */
+/** Methods for which a contract may have written the error's text. */
 const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
 
 /**
@@ -51,7 +51,7 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-/** The parts of an answer's `error`, for which some gateways send a bare string instead of an object. */
+/** Reads the parts of an answer's `error`. Some gateways send a bare string instead of an object. */
 export function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
   if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
@@ -70,7 +70,7 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }
 
-/** Maximum number of calls in a batch: chainlink-evm's smallest default (Polygon), which every provider accepts. */
+/** Maximum number of calls in a batch: chainlink-evm's smallest default (for Polygon), which every provider accepts. */
 const mostCalls = 100
 /** After a refusal the batch size doubles at this interval, ms. */
 const growEveryMs = 60_000

@@ -19,9 +19,9 @@ export interface Question<T> {
   readonly params: () => readonly unknown[]
   /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
-  /** Ask a single node only once. */
+  /** If true, a single node is asked only once. */
   readonly once?: boolean
-  /** If no node answers and one refused, throw NODE_REFUSED. */
+  /** If true, throws NODE_REFUSED if no node answers and one refused. */
   readonly refusable?: boolean
   /** Answers with the same key are equal. Default: JSON. */
   readonly key?: (value: T) => string

@@ -48,7 +48,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     return costOf(transaction, dataFee)
   }
 
-  /** The sums that a transaction adds to, and the amount, wei. */
+  /** The sums that count the transaction, and the amount that it adds to each, wei. */
   function addedTo({ value }: Proposed, cost: bigint) {
     const paid = BigInt(value)
     const sums = [{ log: costs, what: 'The cost of all transactions', wei: cost }]

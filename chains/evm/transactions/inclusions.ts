@@ -9,7 +9,7 @@ const mostAccepted = 4_096
 /** With fewer cached blocks than this, an unknown hash is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
-/** After this many misses all nodes are asked. A node that only lags has the receipt by then. */
+/** After this many reads without the receipt, all nodes are asked. A node that only lags has it by then. */
 const mostMisses = 3
 
 /** All watches of a chain. A new hash costs one batched read, and so does a block that includes watched hashes. */

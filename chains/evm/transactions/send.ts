@@ -28,7 +28,7 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   try {
     await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
       const outcome = readAnswer(answer, classify)
-      // An unexpected error may have come after the bytes left, so only a TransportError can exclude it.
+      // An unexpected error may come after the bytes were sent. Only a TransportError can prove that a node got none.
       outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived !== false })
       return outcome.kind !== 'refused'
     })

@@ -42,7 +42,7 @@ const mostCalls = 4_096
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** `limit`: the gas limit made from a single node's estimate, if that was used. */
+  /** `limit`: the gas limit, if it was made from a single node's estimate. */
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
@@ -130,7 +130,7 @@ export function decodeReason(data: string): string | undefined {
   }
 }
 
-/** Gateways and nodes wrap revert data: a string, `Reverted 0x…` (Nethermind, OpenEthereum), or a nested object. */
+/** Revert data may be in a string, after `Reverted` (Nethermind, OpenEthereum), or in a nested object (gateways). */
 function findData(data: unknown): string {
   if (typeof data === 'string') return /0x(?:[0-9a-f]{2})*(?![0-9a-f])/i.exec(data)?.[0].toLowerCase() ?? '0x'
   if (typeof data !== 'object' || data === null) return '0x'
