@@ -113,7 +113,7 @@ export const laneRows = {
   SIGNING_REFUSED: {
     ...fatal(
       'The signing policy of the lane does not allow this transaction.',
-      'Nothing was signed. If the traffic is real, raise the limit that the message names. It is in the config of the processes with the key, and no command changes it. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
+      'Nothing was signed. If the traffic is real, raise the limit that the message names. The limit is in the config of the processes with the key, and no command changes it. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
       { isOutage: true },
     ),
     ...cause('transfers', 'Portage signs nothing beyond the limits. The transfers wait.', [show, showLane]),

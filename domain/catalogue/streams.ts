@@ -11,7 +11,7 @@ export const streamRows = {
   STREAM_FORKED: {
     title: 'The source chain shows other final blocks than those that Portage has read.',
     remedy: 'Ask what happened to the chain, and audit its deliveries. If the chain was reorganised, raise its `finality` in the config.',
-    ...cause('intake', 'The stream goes back to the last block that most nodes still have, and reads again.', [
+    ...cause('intake', 'The stream goes back to the last block that most nodes still have, and reads all later blocks again.', [
       showStream,
       'portage audit run --chain <chain> --hours 48',
     ]),
@@ -68,7 +68,7 @@ export const streamRows = {
   GAP_UNDONE: {
     title:
       'Transfers have to be started again: the transaction that had completed them is gone, or an operator has ordered `portage stream unskip`.',
-    remedy: 'Nothing. If no operator ordered it, ask what happened to the target chain.',
+    remedy: 'Nothing. If no operator ordered `unskip`, ask what happened to the target chain.',
     ...cause('intake', 'Portage starts these transfers again.', [showStream]),
   },
   GAP_UNOBSERVED: {
@@ -82,14 +82,14 @@ export const streamRows = {
   },
   GAP_HELD: {
     ...row("Wormhole's Governor holds messages back.", 'Wait until the Governor releases the messages.'),
-    ...cause('intake', 'Portage asks for them again, at least at every audit.', [showStream]),
+    ...cause('intake', 'Portage asks for these messages again, at least at every audit.', [showStream]),
   },
   GAP_NOT_FINAL: {
     ...row(
       'These messages are not final at the source yet, although messages with higher numbers were received.',
       'Wait until the messages are final.',
     ),
-    ...cause('intake', 'Portage asks for them again, at least at every audit.', [showStream]),
+    ...cause('intake', 'Portage asks for these messages again, at least at every audit.', [showStream]),
   },
   STREAM_AUDIT_UNENDED: retry(
     'The audit of the stream ended early, because an answer that it needed did not come.',

@@ -10,7 +10,7 @@ export const temporalRows = {
       'everything',
       'Every process asks again every few seconds. Messages from the spy are kept in memory; if a process ends, streams fetch them from the guardians.',
       [doctor],
-      'No transfer starts or continues. If a certificate, key, permission or namespace is wrong, the row has the code for that instead.',
+      'No transfer starts or continues. If a certificate, key, permission or namespace is wrong, the row has the code of that fault instead.',
     ),
   },
   LEDGER_WITHOUT_WORKER: {
@@ -86,7 +86,7 @@ export const temporalRows = {
     'Nothing: the steps run again. If this happens at every stop, raise worker.shutdownForceSeconds.',
   ),
   WORKFLOW_RESET: row(
-    'A workflow was reset to its first task, with its signals and updates.',
+    'A workflow was reset to its first task, and its signals and updates were applied again.',
     'Find out whether Temporal was restored to an earlier state or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
   ),
   WORKFLOW_STUCK: row(

@@ -122,7 +122,7 @@ export const transferRows = {
     ...cause('unexplained', 'Portage keeps trying.', [show, doctor]),
   },
   TRANSFERS_PARKED: {
-    title: 'Transfers are parked: they are out of automatic retries and wait for an operator.',
+    title: 'Transfers are parked: they are not retried automatically any more, and wait for an operator.',
     remedy: 'Look up the code of the transfer in docs/reference/errors.md. Retry the transfer once the cause is gone.',
     ...cause('unexplained', 'Parked transfers are still watched. If somebody else delivers one, it ends as delivered.', [
       show,
