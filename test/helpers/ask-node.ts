@@ -1,4 +1,4 @@
-/** Asks the node at a URL for logs, and prints what the process then keeps of the answer, bytes. Run with --expose-gc. */
+/** Asks the node at a URL for logs, and prints how many bytes of the answer are kept. Run with --expose-gc. */
 import { setImmediate } from 'node:timers/promises'
 import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
 

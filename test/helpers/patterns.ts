@@ -67,7 +67,7 @@ const { analyse } = createRequire(import.meta.url)('scslre') as { analyse: (patt
 /** Repetitions up to this number count as constant. */
 const mostConstant = 10
 const mebibyte = 1_048_576
-/** Of the measured texts, characters. Each is four times the one before, except the first, which ends exponential patterns. */
+/** Lengths of the measured texts, characters. Exponential patterns are found by the first. */
 const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
 /** Linear time grows fourfold, quadratic time sixteenfold. */
 const mostGrowth = 8
@@ -76,7 +76,7 @@ const noiseMs = 250
 /** A pattern is slow if this many measurements say so, since a busy machine makes one of them longer. */
 const agreeing = 3
 
-/** Why a pattern is slow; undefined for none. The analysis knows texts that repeat one character, the measurement more. */
+/** Why a pattern is slow; undefined if it is not. The analysis knows repeated characters, the measurement more. */
 export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | undefined {
   const pattern = new RegExp(source, flags)
   const { parsed, reports } = analyse(pattern)
