@@ -25,17 +25,17 @@ export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise
   return found ? { ...found, ours: isOurs(deps, transfer, found.by) } : { ours: false }
 }
 
-/** One node shows no effect: is that certain? If there are several nodes, most must agree. */
+/** Whether an effect that one node does not show is certainly absent. If there are several nodes, most must agree. */
 export async function isAbsent(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return hasOneNode(chain) || (await agreed(endpoint, transfer)) === false
 }
 
-/** The latest state of one node shows the effect: do most nodes deny it? False if there is only one node. */
+/** Whether most nodes deny an effect that one node's latest state shows. False if there is only one node. */
 export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
 
-/** Does the latest state show the effect? If one node says yes and most deny it, they are asked again a block later. */
+/** Whether the latest state shows the effect. If most nodes deny what one shows, they are asked again a block later. */
 export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   if (!(await endpoint.delivered(transfer, 'latest'))) return false
   if (!(await isDenied(chain, endpoint, transfer))) return true
@@ -44,8 +44,8 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Does the latest state show the effect? Halts the route on a state that no honest contract has, and throws the error
- * of that state. Also throws NODES_DISAGREE and read errors.
+ * Whether the latest state shows the effect. Halts the route on a state that no honest contract has, and throws the
+ * error of that state. Also throws NODES_DISAGREE and read errors.
  * @param disputed most nodes denied an effect that one node showed, so one node's answer no longer suffices
  */
 export async function showsEffect(
@@ -79,7 +79,7 @@ export function nextBlock({ heads }: Pick<Chain, 'heads'>, mostMs: number): Prom
   return untilHead(heads, ({ latest }) => latest.hash !== before, mostMs)
 }
 
-/** Do more than half of the nodes show the effect? Undefined while they do not agree. */
+/** Whether more than half of the nodes show the effect. Undefined while they do not agree. */
 export function agreed(endpoint: Endpoint, transfer: Transfer, at: 'agreed' | 'agreed-latest' = 'agreed') {
   return unlessDisputed(endpoint.delivered(transfer, at))
 }

@@ -48,7 +48,7 @@ interface BatchLoss {
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** By transaction hash. `explained`: another relayer had delivered one of the batch's transfers. */
+  /** Reverted batches by transaction hash. `explained`: another relayer had delivered one of the transfers. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number

@@ -64,7 +64,7 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
 }
 
-/** Nonces not final for most nodes, one per lane. Undefined: nodes disagree. @param left nonces the transfer held */
+/** Per lane, a nonce that is not final for most nodes. Undefined: nodes disagree. @param left the nonces held */
 async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])

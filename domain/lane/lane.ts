@@ -227,7 +227,7 @@ export interface LaneCounts {
   readonly released: number
   /** Nonces that a transaction from outside Portage used. */
   readonly external: number
-  /** Owned nonces that fell out of their block while the reporting process did not drive them. */
+  /** Owned nonces that fell out of their block while the process that reported this did not drive them. */
   readonly rolledBack: number
 }
 

@@ -147,7 +147,7 @@ export interface Closed {
   readonly by?: string
 }
 
-/** An owner to notify: its nonce is no longer in a block, and the reporting process does not drive the nonce. */
+/** An owner to be notified: its nonce fell out of its block, and the process that reported this does not drive it. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number

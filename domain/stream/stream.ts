@@ -141,7 +141,7 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/** Numbers in final blocks of the source. The agent has started all but those in `delivered` or `ignored`. */
+/** Numbers in final blocks of the source. All but those in `delivered` or `ignored` were started by the agent. */
 export interface Finding {
   /** The height is absent if it is unknown, as from a spy. */
   readonly numbers: readonly (readonly [number: string, height?: number])[]

@@ -21,7 +21,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
-/** Ends the transfer unless a nonce of an earlier round may deliver it. The step asked ledgers about earlier runs. */
+/** Ends the transfer unless a nonce of an earlier round may deliver it. Ledgers were asked about earlier runs. */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }

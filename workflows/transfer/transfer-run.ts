@@ -146,7 +146,7 @@ export class TransferRun {
     this.note('cancel', order)
   }
 
-  /** @param onlyIfWaiting true if a gate has opened: a parked transfer stays parked */
+  /** @param onlyIfWaiting leaves a parked transfer parked, because only a gate has opened */
   retry(onlyIfWaiting: boolean): void {
     if (this.state === 'parked') {
       if (onlyIfWaiting) return
@@ -156,7 +156,7 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** True: a signal or the deadline ended the wait. @param what the reason, for the Web UI */
+  /** Waits. Returns true if a signal or the deadline ended the wait. @param what the reason, for the Web UI */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -178,7 +178,7 @@ export class TransferRun {
     if (transactions) this.progress.transactions = rollBackAttempts(transactions, round)
   }
 
-  /** Moves the lane to `left`, with the highest nonce that the transfer held there. */
+  /** Ends the work on a lane, and keeps the lane in `left` with the highest nonce that the transfer held there. */
   stopFollowing(): void {
     const { underway, left = [], transactions, round } = this.progress
     this.progress.underway = undefined
