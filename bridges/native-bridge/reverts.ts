@@ -35,7 +35,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** Division by zero: an uninitialised contract has no risk denominator. */
+/** Panic code of a division by zero. An uninitialised contract has no risk denominator, so it divides by 0. */
 const divisionByZero = 0x12n
 
 /** The revert for a spent budget hides that a transfer is completed, so call `delivered` first. */

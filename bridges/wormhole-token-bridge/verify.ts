@@ -117,7 +117,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
 
   // The caller reads the index first. If an upgrade comes in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
-    // Read by position, because the method `keys` of the array hides the field.
+    // Fields are read by position, because an array's method `keys` hides the field `keys`.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
     const [keys, expires] = set as [readonly string[], bigint]
     const expirationTime = Number(expires)

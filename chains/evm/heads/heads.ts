@@ -190,7 +190,7 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
   try {
     return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // Young chains have no final block yet. With several nodes, one node's error must not stop the head.
+    // Young chains have no final block yet. If there are several nodes, one node's error must not stop the head either.
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }

@@ -17,7 +17,7 @@ type Bit = readonly [byte: number, mask: number]
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /** An empty filter of a block with transactions proves nothing: chains without filters (EIP-7668) leave it empty. */
+  /** An empty filter proves nothing if the block has transactions: chains without filters (EIP-7668) leave it empty. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0

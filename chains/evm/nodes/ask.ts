@@ -87,7 +87,7 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        // Any other error concerns only this node, so the next node is asked.
+        // Any other error concerns only this node, so the loop goes on to the next node.
         if (executing.has(method) && isVerdict(error)) throw error
       }
     }

@@ -124,7 +124,7 @@ async function rank(readers: readonly NodeClient[], voters: readonly NodeClient[
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The configured nodes with the operators' changes. `environment`: for URLs of added nodes. */
+/** The configured nodes with the operators' changes. `environment` has the variables in URLs of added nodes. */
 function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))

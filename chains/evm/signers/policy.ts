@@ -135,7 +135,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless encoded exactly as the ABI says, since the token must read the address that is checked here. */
+/** Undefined unless the data is encoded exactly as the ABI says, since the token must read the address checked here. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -160,7 +160,7 @@ function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () =>
       await proveCall(call)
       proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces) })
     },
-    /** Calls that needed no proof are not remembered. */
+    /** Notes that a call was signed for a nonce. Only a proved call is remembered. */
     signed(call: Intent, nonce: number): void {
       proved.get(keyOf(call))?.nonces.add(nonce)
     },

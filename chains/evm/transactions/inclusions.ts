@@ -139,7 +139,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
 
   return {
     listed,
-    /** Starts all due reads. Failed ones stay due until the next poll. */
+    /** Starts all due reads. A read that fails stays due until the next poll. */
     all() {
       listed()
       for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))

@@ -109,7 +109,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** Throws if the fields do not match the hash. For a type that Portage never signs, returns the transaction hash. */
+/** Throws if the fields do not match the hash. Returns the transaction hash if Portage never signs this type. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

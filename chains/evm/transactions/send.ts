@@ -106,7 +106,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   ],
   // Nethermind, older: another transaction holds the nonce.
   ['own-nonce-used', /ownnoncealreadyused/],
-  // go-ethereum. Before `replacement-underpriced`: the message contains "replace".
+  // go-ethereum. Must precede `replacement-underpriced`, because this message contains "replace".
   ['nonce-too-high', /future transaction tries to replace pending/],
   [
     'replacement-underpriced',
