@@ -18,7 +18,7 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   /** Transfers that closed without an outcome. They are started again. */
   reopenedCount: number
   reopened: string[]
-  /** Transfers that waited for nothing, or whose tasks no process answered. They are reset. */
+  /** Transfers that are reset: they waited for nothing, or no process answered their tasks. */
   idleCount: number
   idle: string[]
   /** Transfers whose effect is gone and that already run again. */
@@ -35,7 +35,7 @@ export const auditGraceMs = 60_000
 
 export const auditPrefix = 'audit:'
 
-/** Id of a chain's schedule. Its workflows append the time. */
+/** Id of a chain's schedule. The ids of its workflows are this id and the time. */
 export function auditId(chain: ChainName): string {
   return `${auditPrefix}${chain}`
 }

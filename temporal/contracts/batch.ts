@@ -21,7 +21,7 @@ export type BatchEnd =
   | { state: 'unsent'; detail: string }
   /** A no-op, or a transaction from outside Portage, used the batch's nonce. */
   | { state: 'spent'; detail: string; nonce: number }
-  /** The nonce's end is unknown. Each member asks the chain whether it was delivered. */
+  /** It is unknown what became of the nonce. Each member asks the chain whether it was delivered. */
   | { state: 'lost'; detail: string }
 
 /** Answer of the query `status`, and result. */

@@ -1,4 +1,4 @@
-/** How soon another process takes over. Kept in the memo `failover`, so that a replay finds the same values. */
+/** How soon another process takes over. Kept in the memo `failover`, so that each replay finds the same values. */
 export interface FailoverTimes {
   /** Heartbeat time-out of steps with a lane's key, ms. */
   readonly heartbeatMs: number

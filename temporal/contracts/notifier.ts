@@ -19,7 +19,7 @@ export interface NotifyInput {
 export type NotifyResult = { kind: 'unknown' } | { kind: 'notified'; state: NotifierState }
 
 export interface NotifierSteps {
-  /** Runs on `notificationQueue` for minutes, until the workflow must record something. */
+  /** Runs on `notificationQueue` for minutes. Returns when the workflow must record something. */
   notify(input: NotifyInput): Promise<NotifyResult>
 }
 
@@ -35,5 +35,5 @@ export const notificationQueue = 'notifications'
 /** Each order has author and reason, except `raise`. */
 export const notifierOrderSignal = defineSignal<[NotifierOrder]>('order')
 export const notifierStateQuery = defineQuery<NotifierState>('state')
-/** How many orders the running step has not read yet. */
+/** How many orders the step that runs now has not read yet. */
 export const notifierOrdersQuery = defineQuery<number>('orders')

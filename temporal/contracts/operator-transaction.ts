@@ -13,9 +13,9 @@ export interface OperatorTransactionInput extends Order {
 }
 
 export interface OperatorTransactionProgress {
-  /** Increased when the intent gets a new id, because something else used the last nonce. */
+  /** Number in the intent's id. Increased when something else has used the nonce of the last id. */
   round: number
-  /** This round may hold a nonce. */
+  /** This round may already have a nonce. */
   sentBefore: boolean
   waits: number
   /** Start of the workflow's first run, ms since the epoch by Temporal's clock. */
@@ -71,7 +71,7 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   cancel: boolean
   /** ms since the epoch. Absent for a batch, since its contract prevents a second effect. */
   orderedAt?: number
-  /** Intents of a batch. The call is signed for the first time only if none of them was withdrawn. */
+  /** Intents of a batch. The first signature of the call requires that none of them was withdrawn. */
   members?: string[]
 }
 

@@ -34,7 +34,7 @@ export interface LocalBroadcastSteps {
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** A node showed the effect, but a majority denied it. From then on, one node alone does not stop the transfer. */
+  /** A node showed the effect, but a majority denied it. Since then, one node alone cannot stop the transfer. */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
@@ -51,18 +51,18 @@ export type Stopped =
   | { kind: 'delivered'; delivery: Delivery }
   /** The effect is not final. Check again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** A gate is closed. The transfer holds no nonce. `unverified`: the signatures are not checked yet. */
+  /** A gate is closed, so the transfer gets no nonce. `unverified`: the signatures are not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** The simulation reverts, and waiting does not change that. */
+  /** The simulation reverts, and no wait changes that. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
-/** This lane can broadcast the transfer, beginning with this attempt. */
+/** The transfer can be broadcast by this lane, beginning with this attempt. */
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
   /** Hash of (to, value, data). For this intent, the ledger accepts no call with another hash. */
   callHash: string
-  /** The process that admitted the transfer holds the key and has reserved a slot for a moment. */
+  /** The process that admitted the transfer also holds the key, and has reserved a step slot for a moment. */
   local?: true
 }
 
@@ -98,7 +98,7 @@ export interface Landed {
   tried: AttemptRecord[]
   /** Workflow id of the batch. `gasPaid` is then the transfer's share. */
   batch?: string
-  /** When first seen in a block, ms since the epoch, for metrics. Absent: not seen at the first try. */
+  /** When the transaction was first seen in a block, epoch ms, for metrics. Absent: not seen at the first try. */
   includedAt?: number
 }
 
@@ -122,7 +122,7 @@ export type BroadcastResult =
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** Portage's transaction. Absent: somebody else may have caused the effect. */
+  /** The transaction of Portage. Absent if somebody else may have caused the effect. */
   landed?: Landed
   waitMs: number
   /** Asks a majority whether there is no effect, because the transfer would then end undelivered. */
@@ -147,7 +147,7 @@ export interface LaneNonce {
 export interface ConfirmEndInput {
   transfer: Transfer
   intentId: string
-  /** Nonces of earlier rounds. The step itself also asks the ledgers for nonces. */
+  /** Nonces of earlier rounds. The step also asks the ledgers for nonces of the transfer. */
   nonces: LaneNonce[]
 }
 

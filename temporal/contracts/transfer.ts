@@ -47,12 +47,12 @@ export interface TransferProgress {
   /** Number of waits. Each wait is longer than the one before. */
   waits: number
   lane?: LaneId
-  /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last lane. */
+  /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last of these lanes. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
   /** The round in progress. It may hold a nonce, so the next try continues this round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** Lanes of earlier rounds, with highest nonces. A cancelled transfer ends only when none of them can be mined. */
+  /** Lanes of earlier rounds with their highest nonces. A cancelled transfer ends once none of these can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string

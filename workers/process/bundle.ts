@@ -37,7 +37,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
       failureConverterPath: path('failure-converter.ts'),
-      // Evaluated once per thread. Modules keep no state of a workflow: test/house/workflow-modules.test.ts.
+      // These modules run once per thread. They keep no state of a workflow (test/house/workflow-modules.test.ts).
       preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
       workflowInterceptorModules,
@@ -95,7 +95,7 @@ export async function cachedCode({ directory, key }: BundleCache, make: () => Pr
   return code
 }
 
-/** Cache file format: a digest, then the code, so a corrupted file is rejected. */
+/** A file of the cache has a digest before the code, so that a corrupted file is rejected. */
 export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }

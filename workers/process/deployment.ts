@@ -33,7 +33,9 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /** Called once, when the version becomes drained. A version that was drained at the start may be promoted again. */
+  /**
+   * Called once, when the version becomes drained. Not called if it was drained at the start: it may be promoted again.
+   */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -57,7 +59,7 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // The status at the start, because by the first check the version may have been promoted and drained again.
+  // Reads the status at the start, because the version may be promoted and drained again before the first check.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const status = await versionStatus(client, { deploymentName, buildId })

@@ -37,7 +37,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   }
 }
 
-/** Polls by queue. `isPolled`: a poll is open, or the Worker has no free slots and therefore does not poll. */
+/** Poll counts by queue. `isPolled`: a poll is open, or the Worker does not poll because it has no free slot. */
 function pollsOf(metrics: string) {
   const begun = rowsOf(metrics, 'temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
   const active = rowsOf(metrics, 'temporal_num_pollers', /poller_type="(workflow_task)"/)

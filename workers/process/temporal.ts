@@ -71,7 +71,7 @@ export async function connectTemporal(
 
 async function open(target: TemporalAccess, credentials: TemporalCredentials): Promise<NativeConnection> {
   const { address, namespace } = target
-  // On loopback, compression costs more than it saves.
+  // Over loopback, compression takes more time than it saves.
   const local = /^(127\.|localhost|\[::1\])/.test(address)
   try {
     return await NativeConnection.connect({
@@ -98,7 +98,7 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** The latest connection's logger. The SDK keeps its first logger, even for a runtime that it creates later. */
+/** The logger of the latest connection, because the SDK keeps its first logger even for a later runtime. */
 let sdkLogger: Logger
 /** Sends the SDK's log lines to this logger and turns on its metrics. Called before any connection or replay. */
 export async function installRuntime(logger: Logger): Promise<void> {
@@ -112,7 +112,7 @@ export async function installRuntime(logger: Logger): Promise<void> {
         if (line.level === 'debug' || line.level === 'info') sdkLogger[line.level](entry.message, line.fields)
         else sdkLogger[line.level](entry.message, line.fields)
       }),
-      // Otherwise the SDK's native part writes lines that are not JSON to the console.
+      // Without `forward`, the SDK's native part writes lines that are not JSON to the console.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
       // The process handles signals itself, so that its roles stop one after another.
       shutdownSignals: [],

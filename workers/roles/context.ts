@@ -32,7 +32,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** One lookup per bridge, because it limits the requests of this process to each API server. */
+  /** Each bridge has one lookup, which limits the requests of this process to each API server. */
   readonly vaaLookup: (bridge: string) => VaaLookup
 }
 
@@ -66,7 +66,7 @@ const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute 
 /** Longest reason of a change of the settings, characters (domain/settings/request.ts). */
 const longestReason = 500
 
-/** Halts routes in the name of `portage`. Transfers that find the same contradiction at one time share an order. */
+/** Halts routes in the name of `portage`. Transfers that find the same mismatch at one time share one order. */
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
   const { portage_bridge_mismatch_total: mismatches } = metrics
   const routeOf = ({ bridge, sourceChain, targetChain }: Pick<Mismatch, 'bridge' | 'sourceChain' | 'targetChain'>) =>

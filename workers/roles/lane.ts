@@ -27,7 +27,7 @@ const slotsPerNonce = 2
 /** Number of full batches whose steps are also in memory if transfers share calls. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** An orphan is filled after this many blocks or more, so that a slow block fills no nonces of live processes. */
+/** An orphan is filled after at least this many blocks, so that a slow block takes no nonce from a live process. */
 const leastFillBlocks = 3
 
 /** The lanes of a chain with the configs of their ledgers. Throws INPUT_INVALID for an unknown chain. */

@@ -89,7 +89,7 @@ function keepNotifiers(
         const state = await readNotifier(client, receiver)
         if (state) {
           showState(metrics, receiver, state)
-          // Makes one more query of the visibility store, but only for a stalled receiver.
+          // A stalled receiver takes one more query of the visibility store.
           const closed = silentSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
           metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
         }

@@ -17,7 +17,7 @@ export interface StartupServer {
   close(): Promise<void>
 }
 
-/** The REST API of the roles `all` and `api`. The caller passes it in: workers do not import `api`. */
+/** The REST API of the roles `all` and `api`. The caller passes it in, because workers must not import `api`. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
   /** @param context.feedsStreams true if this process runs the intake, and therefore sets the metrics of the streams */

@@ -29,7 +29,7 @@ const closeMs = 3_000
 const rootAttribute = 'portage.root'
 
 interface TracingOptions {
-  /** Base URL of the collector. Absent: it is in an environment variable. */
+  /** Base URL of the collector. If absent, an environment variable has it. */
   readonly endpoint: string | undefined
   readonly ratio: number
   readonly role: Role
@@ -110,7 +110,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Removes secrets from spans, because error texts contain URLs. Loses spans that cannot be sent. */
+/** Removes secrets from spans, because error texts contain URLs. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {

@@ -100,7 +100,7 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
   const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
   return {
-    /** Polled in the last 75 s. The server notices a killed worker only by missing polls. */
+    /** A queue is polled if a poll came in the last 75 s. The server notices a killed worker only by missing polls. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
     /** Last poll, ms since the epoch. Absent: nothing polled in the last minutes. */
     ...(polledAt !== undefined && { polledAt }),
