@@ -27,7 +27,7 @@ interface Kind {
   waitMs: number
 }
 
-/** Writes a line immediately, then one per interval with `repeated` and `since`. Intervals grow from 1 to 10 min. */
+/** Writes the first line of a kind at once, then one per interval (1 to 10 minutes) with `repeated` and `since`. */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
   readonly #kinds = new Map<string, Kind>()

@@ -10,7 +10,7 @@ export interface Tracing {
 
 let tracing: Tracing | undefined
 
-/** Sets the recorder of this process. Undefined: none. */
+/** Sets what records the spans of this process. Undefined: no spans are recorded. */
 export function useTracing(used: Tracing | undefined): void {
   tracing = used
 }

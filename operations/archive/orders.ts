@@ -21,7 +21,7 @@ type Chained = OrderRecord & { readonly previous: string }
 
 /** Maximum length of an order to a workflow that strangers can start, characters. Transactions have at most half. */
 const longestOrder = 500_000
-/** A file longer than this, characters, gets only orders of settings, lanes and streams. V8 has no string of 2^29. */
+/** Above this number of characters, a file gets only orders of settings, lanes, streams: V8 has no string of 2^29. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'

@@ -119,7 +119,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
 
 /** Maximum length of a record, characters. The longest possible message takes about 300,000 of them. */
 export const longestRecord = 400_000
-/** A longer text, characters, gets only records in shortest form, because V8 has no string of 2^29. */
+/** Above this number of characters, a text gets only records in shortest form: V8 has no string of 2^29. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {

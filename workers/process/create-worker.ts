@@ -69,7 +69,7 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Without keys there is no codec, because it fails a task for any payload that claims to be encrypted.
+    // Without keys the codec is left out: it would fail a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
   // Set here, because the SDK's option names a file to load, which a compiled process does not have.

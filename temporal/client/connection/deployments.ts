@@ -20,7 +20,7 @@ const refusedCodes = [3, 5, 9]
 /** A worker is gone after this time without a poll, ms. It polls every minute (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
-/** Has no versions before the first worker polls. Throws TEMPORAL_UNAVAILABLE and errors of `fromTemporal`. */
+/** The answer has no versions before a worker polls. Throws TEMPORAL_UNAVAILABLE and errors of `fromTemporal`. */
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName })

@@ -131,7 +131,7 @@ export function rethrowAs(codes: TemporalErrorCodes, facts?: Facts): (error: unk
   }
 }
 
-/** For `catch`: `value` if the server refuses the call. Throws any other error. */
+/** For `catch`: returns `value` if the server refuses the call. Throws any other error. */
 export function ifRefused<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (refusalCode(error)) return value
@@ -139,12 +139,12 @@ export function ifRefused<Value>(value: Value): (error: unknown) => Value {
   }
 }
 
-/** For `catch`: undefined if namespace or workflow is missing. Throws any other error. */
+/** For `catch`: returns undefined if namespace or workflow is missing. Throws any other error. */
 export function unlessMissing(error: unknown): undefined {
   if (!isNamespaceMissing(error)) throw error
 }
 
-/** For `catch`: `value` if the workflow is gone. Throws any other error. */
+/** For `catch`: returns `value` if the workflow is gone. Throws any other error. */
 export function ifGone<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (isGone(error)) return value

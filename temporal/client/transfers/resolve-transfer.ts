@@ -41,7 +41,7 @@ const numbered = /^(.+)[:/]([^:/]+)[:/]([0-9]{1,20})$/
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // No id has other characters. A later error would show the text, which may be anything.
+  // No id has other characters. The text may be anything, and a later error would show it.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known
@@ -104,7 +104,7 @@ async function ofPlace(client: TemporalClient, given: string, { sourceIds }: Kno
   return scan(client, (parts) => parts.sequence === sequence, names)
 }
 
-/** Reads one page, since two matches are ambiguous already. */
+/** Reads only one page, because two matches already make the text ambiguous. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
 }
