@@ -322,7 +322,7 @@ describe('API and command line on a devnet', () => {
     expect(blocks.map(({ document }) => document)).toEqual(curlPages)
     const values: Readonly<Record<string, string>> = {
       ...{ 'localhost:8099': new URL(url).host, 'localhost:7071': new URL(devnet.guardian.api.url).host },
-      ...{ 'localhost:9464': `127.0.0.1:${adminPort}`, '<its admin port>': `127.0.0.1:${adminPort}` },
+      ...{ 'localhost:9464': `127.0.0.1:${adminPort}`, '<admin host:port>': `127.0.0.1:${adminPort}` },
       ...{ '/2/<emitter>/<sequence>': `/${emitterChain}/${emitter}/${sequence}`, '<id>': known },
       ...{ '<base64 or hex>': await base64(sent[2]!), '<vaa>': await base64(sent[1]!) },
     }
