@@ -47,7 +47,7 @@ export interface PlannedDelivery {
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, so the cost is not checked. */
   readonly earned?: bigint | undefined
-  /** If true, a second call reverts, so a simulation that succeeds replaces `delivered`. If false, it may succeed. */
+  /** Whether a second delivery reverts. If true, a simulation that succeeds shows that `delivered` is false. */
   readonly revertsOnceDelivered: boolean
 }
 

@@ -36,7 +36,7 @@ export interface Heads {
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
-  /** Called after every change. Returns the function that unsubscribes. One listener's error does not stop others. */
+  /** The listener is called after every change. Its errors do not reach other listeners. Returns the unsubscribe. */
   subscribe(listener: (event: HeadEvent) => void): () => void
 }
 

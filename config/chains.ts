@@ -84,7 +84,7 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Variables for URLs of nodes added at runtime: only those in the config, since the node's host gets the values. */
+/** Variables for URLs of nodes that are added at runtime. Only those in the config, since a host gets the value. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,

@@ -78,7 +78,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** Why the signer refuses the whole call, if it does. It may sign half the batch. Throws read errors of the proof. */
+/** Why the signer refuses the batch's call, if it does. It may sign a call of half of it. Throws read errors. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)

@@ -7,8 +7,8 @@ import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
  * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Only this raises the cursor. The agent starts all transfers of the range first.
- * Block hashes link the ranges. A request that passes over a wanted number has an old view and changes nothing. The
- * first range must reach the checkpoint's block, because a fork above a shorter range would stay unnoticed.
+ * Block hashes link the ranges. A request that skips a wanted number was made from an old view, so it changes nothing.
+ * The first range must reach the checkpoint's block. Otherwise a fork between its end and that block would stay unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state

@@ -5,7 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING, for any sender. Unseen numbers raise an alarm, since no ids can be compared. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING, by any account. An alarm, if the source has not shown the number yet. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))

@@ -17,7 +17,7 @@ interface Round extends Unlisted {
   readonly before: number | undefined
 }
 
-/** Lists parked transfers by page, because strangers may create any number of them. Steps never run concurrently. */
+/** Lists parked transfers page by page, since strangers may create any number. Call `end` before the next `list`. */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }

@@ -17,7 +17,7 @@ export interface WaitingTransfersDeps {
 /** At most `queries` per step, `atOnce` at a time. `againMs`: between queries of a run. `everyMs`: between steps. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
-/** A transfer's status. Undefined: no worker of its target chain answers. Other numbers are not delayed by that. */
+/** A transfer's status. Undefined: no worker of its target chain answers. */
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
   try {
     return await statusOf(client, one, limits.queryMs)

@@ -222,7 +222,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** Whether most nodes show the last transaction or the count. One node must not make the ledger skip nonces. */
+  /** Whether most nodes show the account's last transaction, or its count. One node's count might skip nonces. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true

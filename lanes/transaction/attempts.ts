@@ -29,7 +29,10 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** A nonce's attempts: recorded, then signed. Compares signing hashes: with a KMS, transaction hashes vary. */
+/**
+ * A nonce's attempts. Each is recorded before it is signed. A mined transaction is recognised by its signing hash,
+ * because each signature of a KMS gives the same attempt another transaction hash.
+ */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]

@@ -11,7 +11,7 @@ import type { Finding } from './finding.ts'
 
 /** A nonce is stuck after this many blocks, because its fee has been raised several times by then. */
 const stuckBlocks = 30
-/** A process is dead if tasks wait this long, ms, and the ledger got no message for twice this time and two blocks. */
+/** A process is dead if tasks wait this long, ms, and its ledger got no message for twice this time or two blocks. */
 const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>

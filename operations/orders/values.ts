@@ -59,7 +59,7 @@ const schemas = {
   /** ms since the epoch. Requests give ISO 8601 in UTC. */
   pastTime: z.iso.datetime().transform((iso) => Date.parse(iso)),
   time: z.iso.datetime({ offset: true }).transform((iso) => Date.parse(iso)),
-  /** ms. Requests give a text such as `2h`. */
+  /** Read from a text such as `2h`. The result is in ms. */
   age: z
     .string()
     .regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')

@@ -114,7 +114,7 @@ export function limits(costs: Costs, chains: readonly ChainKind[]): Limit[] {
 function chainLimits({ gas }: Costs, chain: ChainKind): Limit[] {
   const { name, blockMs, blockGas } = chain
   const ofGas = (each: number) => (blockGas * gasShare) / (blockMs / 1_000) / each
-  const percent = `${gasShare * 100} % of the gas`
+  const percent = `${gasShare * 100} % of each block's gas`
   return [
     { what: `${name}: the pool's slots of a key`, carries: poolRate(chain), next: 'more keys; batches of a native route' },
     { what: `${name}: nonces that a key's ledger keeps`, carries: keptRate(chain), next: 'more keys' },
@@ -123,8 +123,8 @@ function chainLimits({ gas }: Costs, chain: ChainKind): Limit[] {
       carries: routeRate(chain),
       next: 'a chain that is final sooner, because no setting raises this limit',
     },
-    { what: `${name}: ${percent}, Wormhole`, carries: ofGas(gas.wormhole), next: 'another chain' },
-    { what: `${name}: ${percent}, native`, carries: ofGas(gas.native), next: 'batches, then another chain' },
-    { what: `${name}: ${percent}, native in batches`, carries: ofGas(gas.batched), next: 'another chain' },
+    { what: `${name}: ${percent} for Wormhole transfers`, carries: ofGas(gas.wormhole), next: 'another chain' },
+    { what: `${name}: ${percent} for native transfers`, carries: ofGas(gas.native), next: 'batches, then another chain' },
+    { what: `${name}: ${percent} for native batches`, carries: ofGas(gas.batched), next: 'another chain' },
   ]
 }

@@ -71,7 +71,7 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   cancel: boolean
   /** ms since the epoch. Absent for a batch, since its contract prevents a second effect. */
   orderedAt?: number
-  /** Intents of a batch. The first signature of the call requires that none of them was withdrawn. */
+  /** Intents of a batch. The call is not signed for the first time if one of them was withdrawn. */
   members?: string[]
 }
 

@@ -54,7 +54,7 @@ describe('the model of docs/operate/scaling.md', () => {
     const all = limits(costs, [chain])
     expect(all.map(({ carries }) => carries)).toEqual(all.map(({ carries }) => carries).toSorted((a, b) => a - b))
     expect(all[0]).toMatchObject({ what: 'a: open transfers of a native route', carries: 3.6 })
-    expect(all.find(({ what }) => what === 'a: 25 % of the gas, Wormhole')?.carries).toBe(12.5)
+    expect(all.find(({ what }) => what === "a: 25 % of each block's gas for Wormhole transfers")?.carries).toBe(12.5)
     expect(all.find(({ what }) => what === 'a history shard')?.carries).toBe(20)
     expect(all.filter(({ next }) => next === '')).toEqual([])
   })

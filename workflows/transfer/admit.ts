@@ -13,7 +13,7 @@ type Waiting = Extract<Stopped, { kind: 'waiting' }>
 /** Reasons that usually pass within minutes. A transfer that waits for one of them tries at least once a minute. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
-/** Steps 1-3. Undefined: the transfer waited or is parked. */
+/** Steps 1-3: validate, check whether it is delivered, prepare. Undefined: the transfer waited or is parked. */
 export async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   const { adopted } = run.signals
   if (adopted !== undefined) return admitCopy(run, { ...run.transfer, message: adopted })

@@ -82,7 +82,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Ranks nodes last that lag or are far above the majority. `known`: our head. Never throws. */
+    /** Ranks the nodes. Those that lag, or are far above the majority, come last. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {

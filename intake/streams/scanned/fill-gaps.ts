@@ -53,7 +53,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length < numbers.length && response.view.room > 0
 }
 
-/** Logs hidden transfers: final blocks form one chain, so if only the table has a transfer, a node hid its log. */
+/** Logs hidden transfers: the contract's table has them, but no node gave their logs, although the blocks are final. */
 function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {
   const { stream } = source.config
   if (again > 0) logger.warn('transfers that were undone are started again', { code: 'EFFECT_UNDONE', stream, count: again })

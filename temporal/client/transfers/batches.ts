@@ -21,7 +21,7 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // A memo is readable without a worker. Its tombstones are short, because servers warn of memos above 2 KB.
+    // A memo is readable without a worker. It has short hashes of the members: servers warn of memos above 2 KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })

@@ -70,7 +70,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
-      // Reads concurrently, because for each read a single node is asked twice, a block apart.
+      // On a chain with one node a read takes a block, since it asks twice. So all reads go at the same time.
       const read = (await Promise.all([...places].map((height) => agreedAt(options, height, wanted)))).flat()
       const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
       for (const one of read) {
