@@ -71,7 +71,7 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
   return { ring: createKeyRing(access), audience: config.temporal.namespace, tokens }
 }
 
-const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 503: errorSchema }
+const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 431: errorSchema, 503: errorSchema }
 
 /** Returns the token's name. Throws ACCESS_SCOPE if the token's scope does not cover the subject. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {

@@ -9,6 +9,10 @@ export async function mapLimited<T, R>(items: readonly T[], most: number, run: (
     for (const [index, item] of waiting) results[index] = await run(item)
   }
   const workers = Array.from({ length: Math.min(most, items.length) }, worker)
-  await Promise.all(workers).finally(() => Promise.allSettled(workers))
+  try {
+    await Promise.all(workers)
+  } finally {
+    await Promise.allSettled(workers)
+  }
   return results
 }

@@ -114,7 +114,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const refusal = isRepeated ? refusals.get(id) : undefined
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
-    await demandAccepted(id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
+    demandAccepted(id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
     const input = inputOf(transfer, options, defaults)
     const started = await within(client, startTimeoutMs, () => startOrOffer(bridge, id, input, options, copy))
     if (started.status === 'started') stepTimes?.reached('started', transfer, input.seenAt)

@@ -56,7 +56,11 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
     const watch = watchApi(scene)
     const attacks = [sendOver(scene, 'both', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)]
-    await Promise.all(attacks).finally(watch.stop)
+    try {
+      await Promise.all(attacks)
+    } finally {
+      await watch.stop()
+    }
     say('The attacks are over.')
     await replayRevoked(scene, { chain: 'ethereum' })
     const probes = await sendProbes(scene)

@@ -12,7 +12,10 @@ import { testPolicy } from '../helpers/signing-policy.ts'
 const call = { owner: { intentId: 'one/1', callHash: '0x01' }, intent: { to: self, data: '0x01', value: '0' } }
 
 /** An agent with the nonce that it found for `call`, and its requests to the ledger since then. */
-async function setting(sign: () => Promise<never>, { maybeSent = false, released = 'free' as 'free' | 'held' } = {}) {
+async function setting(
+  sign: () => Promise<never>,
+  { maybeSent = false, released = 'free' }: { maybeSent?: boolean; released?: 'free' | 'held' } = {},
+) {
   const asked: string[] = []
   const entry: Entry = {
     ...{ nonce: 7, owner: call.owner, grantedTo: 'x-1', maybeSent, sinceBlock: 0, claimedBlock: 0 },

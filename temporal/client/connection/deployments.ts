@@ -99,15 +99,15 @@ async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentV
   const { options, workflowService } = client
   const { namespace } = options
   const { workerDeploymentVersionInfo } = await workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
-  const describe = async ({ name = '', type }: { name?: string | null; type?: number | null }) => {
+  const described = (workerDeploymentVersionInfo?.taskQueueInfos ?? []).map(async ({ name, type }) => {
     const request = { namespace, taskQueue: { name }, taskQueueType: type ?? null }
     const live = ((await workflowService.describeTaskQueue(request)).pollers ?? []).filter(
       ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < pollerGoneMs,
     )
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)
     return { name: name ?? '', isPolled: live.length > 0, isServed: own.length > 0 }
-  }
-  const queues = await Promise.all((workerDeploymentVersionInfo?.taskQueueInfos ?? []).map(describe))
+  })
+  const queues = await Promise.all(described)
   const isAlive = queues.some(({ isServed }) => isServed)
   return [...new Set(queues.flatMap((one) => (one.isServed || (isAlive && !one.isPolled) ? [] : one.name)))]
 }
