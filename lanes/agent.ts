@@ -12,7 +12,7 @@ import { signingRefusal } from './transaction/attempts.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** The key's side of one lane in one process. Several processes may serve the same lane. */
+/** Holds a lane's key in one process: asks for nonces, signs, sends, observes. Several processes may serve a lane. */
 export class LaneAgent {
   readonly batchCounts = { members: 0, signed: 0, split: 0, ended: new Map<BatchEnd['state'], number>() }
   readonly raises = { call: 0, noop: 0 }
@@ -47,7 +47,9 @@ export class LaneAgent {
     this.#observer.start()
   }
 
-  /** Asks for no more nonces, but drives those it has. Waiting calls fail with LANE_UNREACHABLE and go elsewhere. */
+  /**
+   * Asks for no more nonces, but drives its present ones. Waiting calls fail with LANE_UNREACHABLE, to go elsewhere.
+   */
   quiesce(): void {
     this.#requests.close()
   }
@@ -104,7 +106,7 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /** Gets a nonce. Refused: no nonce in time, or a closed lane. Throws LANE_UNREACHABLE, `checkSigning` errors. */
+  /** Gets a nonce, if one is free in time and the lane is open. Throws LANE_UNREACHABLE, `checkSigning` errors. */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -128,7 +130,7 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /** Signs the recorded attempts, sends the last. If none is signed, gives the nonce back, or fills it if refused. */
+  /** Signs the recorded attempts and sends the best. If none can be signed, gives the nonce back or has it filled. */
   async signAndSend(pending: PendingTransaction): Promise<void> {
     try {
       await pending.signAndSend()

@@ -1,7 +1,7 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Shares of the limit of kept entries. Warns above the first, and again only after a fall below the second. */
+/** Shares of the limit of kept entries. Warns above `warnAbove`, and again only after a fall below `overBelow`. */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
 export type Alerts = ReturnType<typeof createAlerts>

@@ -15,7 +15,6 @@ export interface LaneDeps {
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
   readonly raised?: (kind: Attempt['kind']) => void
-  /** Absent: only the limits of raises apply. */
   readonly fees?: FeePolicyResolver
 }
 

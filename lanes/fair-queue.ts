@@ -3,7 +3,6 @@ export interface Waiting {
   readonly priority: number
   /** Fairness key: waiters of one class take turns by source. */
   readonly source: string
-  /** Start of the wait, ms. The longer a waiter waits, the higher its class. */
   readonly since: number
   readonly deadline?: number | undefined
 }

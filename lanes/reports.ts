@@ -14,7 +14,6 @@ export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | '
   readonly status: string
   /** wei, decimal. */
   readonly balance?: string
-  /** When the figures were read from the chain, ISO 8601. */
   readonly observedAt?: string
   readonly reason?: string
   readonly by?: string
@@ -27,7 +26,6 @@ export async function listLanes(client: TemporalClient, chains: ReadonlyMap<Lane
   const statuses = createLaneStatusCache(client, lanes)
   return Promise.all(
     lanes.map(async (lane) => {
-      // A lane without an answer must not hide the others.
       const state = running.has(lane) ? await readLane(client, lane).catch(() => undefined) : undefined
       return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.status(lane)))
     }),

@@ -1,15 +1,14 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** How long a promised slot is kept, ms. The admission's workflow task, which starts the step, may last 10 s. */
+/** How long a promised slot is kept, ms: as long as the workflow task may last that starts the step. */
 const promisedMs = 10_000
 /** Longest wait of an admission for a slot, ms. Meanwhile its workflow answers no queries and handles no signals. */
 const longestWaitMs = 1_000
-/** After this many unused promises in a row, no slot is promised for `restMs`: another process takes the steps. */
+/** After this many unused promises in a row, none are made for `restMs`, because another process takes the steps. */
 const missesInARow = 5
-/** How long no slots are promised, ms. */
 const restMs = 15_000
 
-/** Slots for broadcasts with one key. Queued steps wait for a slot. Local steps cannot: admissions promise them one. */
+/** Slots for broadcasts with one key. A queued step waits for a slot. A local step needs a promised or a free slot. */
 export class StepSlots {
   readonly size: number
   #taken = 0
@@ -41,7 +40,7 @@ export class StepSlots {
     return this.#run(step)
   }
 
-  /** Runs a step once there is a slot, or immediately if the signal aborts, since the step handles the abort. */
+  /** Runs a step once there is a slot, or without one if the signal aborts, because the step handles the abort. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
   }

@@ -20,7 +20,6 @@ export interface Logger {
 }
 
 export interface LoggerOptions {
-  /** Default: info. */
   readonly level?: LogLevel
   readonly pretty?: boolean
   /** Joins and counts repeated warnings and errors (observability/repeated-lines.ts). Default: no. */
@@ -59,7 +58,6 @@ export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }
 
-/** @param own fields of every line, which a line's own fields override */
 function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string, unknown>): Logger {
   const write = (level: 'debug' | 'info' | 'warn' | 'error', message: string, given: Record<string, unknown> = {}): void => {
     if (!target.isLevelEnabled(level)) return
@@ -90,12 +88,10 @@ function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
 const colours: Record<string, string> = { debug: '\u001b[90m', info: '\u001b[36m', warn: '\u001b[33m', error: '\u001b[31m' }
 const reset = '\u001b[0m'
 
-/** Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`. Stack and remedy follow on new lines. */
 function prettyStream(destination: DestinationStream, colour = process.stderr.isTTY === true): DestinationStream {
   return { write: (line) => destination.write(prettyLine(line, colour)) }
 }
 
-/** Formats one JSON line. Returns any other text unchanged. */
 export function prettyLine(line: string, colour: boolean): string {
   let record: Record<string, unknown>
   try {

@@ -13,14 +13,13 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-/** `reset` is for totals that another object counts: each rendering resets them and adds the current totals. */
+/** `reset` is for totals that another object counts: each rendering sets the counter to 0, then adds these totals. */
 interface MetricsByKind<Label extends string> {
   readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
   readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }
   readonly histogram: { observe(labels: Labels<Label>, value: number): void }
 }
 
-/** Upper bounds of the default buckets, s. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** Buckets of transfer steps, s: narrow around block times of one second, and up to an hour for slow finality. */
 const stepBuckets = [
@@ -209,11 +208,12 @@ type Definitions = typeof metricDefinitions
 type MetricOf<Definition> = Definition extends MetricDefinition<infer Label, infer Kind> ? MetricsByKind<Label>[Kind] : never
 type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
-/** All metrics as one typed object. */
 export interface Metrics extends MetricsByName {
   /** Calls `collect` before each rendering, to copy values. Returns a function that removes `collect`. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /** For values that need a request, with a time limit. Awaited first, because collected values would age meanwhile. */
+  /**
+   * For values that need a request, with a time limit. Awaited before `collect`, so that collected values stay fresh.
+   */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>
@@ -232,7 +232,6 @@ export function createMetrics(): Metrics {
     },
     onRefresh: (refresh) => void refreshes.push(refresh),
     async render() {
-      // One failing collector, such as that of a closing chain, must not hide the values of the others.
       await Promise.allSettled(refreshes.map((refresh) => refresh(metrics)))
       await Promise.allSettled([...collectors].map(async (collect) => collect(metrics)))
       return registry.metrics()
@@ -247,7 +246,6 @@ function createMetric(registers: Registry, { name, kind, help, labels, buckets: 
   return kind === 'gauge' ? new Gauge(options) : new Histogram({ ...options, buckets: [...own] })
 }
 
-/** Metrics of one kind with the same labels. @param helps meaning of each metric @param own buckets of histograms */
 function define<const Kind extends MetricKind, const Label extends string, Name extends string>(
   kind: Kind,
   labels: readonly Label[],

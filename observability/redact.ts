@@ -5,12 +5,9 @@ const hidden = '[redacted]'
 /** Searches and keeps at most this many characters of a text, because strangers choose some texts (paths, answers). */
 const longestText = 32_768
 
-/** A URL up to the next white space, quote, backslash or angle bracket. */
 const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
-/** Characters that end a sentence rather than a URL. */
 const punctuation = new Set(').,;:]}')
 
-/** `name = value` in free text, if the name is that of a secret. */
 const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:bearer\s+)?[^\s"',;)}]+/gi
 

@@ -1,4 +1,3 @@
-/** A warning or error before it is written. */
 export interface Line {
   readonly level: 'warn' | 'error'
   readonly message: string
@@ -17,7 +16,6 @@ const identity = [
 
 /** Number of kinds of lines that are joined. Lines of further kinds are written unchanged. */
 const mostKinds = 1_000
-/** First and longest interval between two lines of one kind, ms. */
 const [firstMs, longestMs] = [60_000, 600_000] as const
 
 interface Kind {

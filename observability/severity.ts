@@ -3,7 +3,7 @@ import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } fro
 /** Unexpected errors. They are logged with a stack, because only the stack shows where they come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/** Outages and unexpected errors become warnings, refusals debug lines. @param thrown the original error */
+/** Outages and unexpected errors become warnings, with the stack if unexpected. Refusals become debug lines. */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: errorCatalogue[code].isOutage ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const

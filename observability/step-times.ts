@@ -1,7 +1,7 @@
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import type { Metrics } from './metrics.ts'
 
-/** The timed steps. admitted: ready for broadcast. broadcast: a node has the transaction. included: seen in a block. */
+/** `admitted`: ready for broadcast. `broadcast`: a node took the transaction. `included`: seen in a block. */
 export const timedSteps = ['started', 'admitted', 'nonce', 'broadcast', 'included', 'final'] as const
 export type TimedStep = (typeof timedSteps)[number]
 
@@ -15,7 +15,6 @@ export type StepTimes = ReturnType<typeof createStepTimes>
  */
 const longestSeconds = 30 * 86_400
 
-/** Records step times. Each process records its own steps. */
 export function createStepTimes(
   metrics: Pick<Metrics, 'portage_transfer_step_seconds' | 'portage_transfer_seconds'>,
   now: () => number = Date.now,
@@ -25,7 +24,7 @@ export function createStepTimes(
     return Math.abs(seconds) <= longestSeconds ? Math.max(0, seconds) : undefined
   }
   return {
-    /** @param since end of the previous step, ms since the epoch. Returns the current time */
+    /** Records the time since the previous step ended (`since`, ms since the epoch). Returns the current time. */
     reached(step: TimedStep, { bridge, targetChain: chain }: About, since: number | undefined): number {
       const at = now()
       const seconds = secondsSince(since, at)

@@ -21,7 +21,6 @@ export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHa
   return (await Promise.all(found)).flat()
 }
 
-/** Reads the whole block, then keeps only the messages that the transaction's logs mention. */
 async function messagesIn(source: Source, receipt: Receipt): Promise<readonly MessagePlace[]> {
   const range = { fromBlock: receipt.block.height, toBlock: receipt.block.height }
   const words = wordsOf(receipt)
@@ -38,7 +37,6 @@ function placeOf({ bridge, sourceId, emitter, sequence }: Omit<Transfer, 'messag
   return { bridge, sourceId, emitter, sequence }
 }
 
-/** The words of a receipt's logs that can be a digest or a number: topics and first data words, 64 hex digits each. */
 function wordsOf({ logs }: Receipt): ReadonlySet<string> {
   return new Set(logs.flatMap(({ topics, data }) => [...topics.map(digitsOf), digitsOf(data).slice(0, 64)]))
 }

@@ -13,7 +13,7 @@ export interface StreamClientOptions {
   readonly client: TemporalClient
   readonly config: StreamConfig
   readonly logger: Logger
-  /** Makes the input of a stream that does not exist yet. Absent: its input is only `config`. */
+  /** Makes the input of a stream that does not exist yet. Absent: the input has only `config`. */
   readonly begin?: () => Promise<StreamInput>
 }
 
@@ -76,7 +76,6 @@ export class StreamClient {
     return state
   }
 
-  /** Resolves when the view changes, when this client is closed, or after `timeoutMs`. */
   async changed(timeoutMs: number): Promise<void> {
     if (this.#updates.closed) return
     const subscribe = (listener: () => void) => {
@@ -111,7 +110,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/** Runs an audit, then closes the client, which has no time limit itself. Throws STREAM_AUDIT_UNENDED at a limit. */
+/** Runs an audit until it ends or reaches a limit, then closes the client. Throws STREAM_AUDIT_UNENDED at a limit. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

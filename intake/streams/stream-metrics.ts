@@ -1,14 +1,12 @@
 import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Alarms of an agent. mismatch: ids or tables contradict each other. refused: nodes refuse a single block's logs. */
+/** `checkpoint`: not readable or written. `mismatch`: a route's contracts disagree. `refused`: nodes refuse a block. */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
 interface StreamFacts {
-  /** The source's finalized height. Absent: not known, or the stream has no blocks. */
   readonly finalized?: number | undefined
   readonly alarms?: Iterable<AgentAlarm>
-  /** When this process last wrote the checkpoint, ms since the epoch. */
   readonly checkpointAt?: number | undefined
 }
 

@@ -24,7 +24,7 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** Longest and usual lag of the visibility store and clocks, ms. Reports overlap by one or the other. */
+/** Longest and usual delay of Temporal's lists, ms. Reports overlap by the usual, and once a minute by the longest. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
 /** The first report reads this far back, ms, to cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs
@@ -34,7 +34,7 @@ const mostReleased = 50
 /** Longest reason that a stream takes (domain/stream/request.ts), characters. */
 const longestReason = 1_000
 
-/** Records ended and parked transfers. `own` drops transfers of other messages with a number of the stream. */
+/** Records ended and parked transfers. `own` leaves out transfers with a number of the stream, but another message. */
 export function createOutcomeReporter(
   deps: OutcomesDeps,
   listEnded: typeof endedSince,
@@ -71,7 +71,7 @@ export function createOutcomeReporter(
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // A number that is parked outside the window already is not compared with the source or queried for its code.
+      // A running transfer that is parked outside the window already is not queried again.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))
@@ -104,7 +104,7 @@ function nextAwaiting(state: StreamState, last = 0n): readonly bigint[] {
   return awaiting.flatMap((intervals) => takeNumbers(intervals, last + 1n, limits.open))
 }
 
-/** Decides from when on a report lists ended transfers, ms since the epoch. Only a completed report advances this. */
+/** The start of the period whose ended transfers a report lists. Only a completed report moves the start. */
 function createReportWindow() {
   let [since, longSince] = [Date.now() - firstReportMs, Date.now() - firstReportMs]
   let longAt = 0

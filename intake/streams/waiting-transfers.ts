@@ -14,10 +14,9 @@ export interface WaitingTransfersDeps {
   readonly outsideAfterMs?: number | undefined
 }
 
-/** At most `queries` per step, `atOnce` at a time. `againMs`: between queries of a run. `everyMs`: between steps. */
+/** At most `queries` runs are queried per step, each run again after `againMs`. Steps begin every `everyMs`. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
-/** A transfer's status. Undefined: no worker of its target chain answers. */
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
   try {
     return await statusOf(client, one, limits.queryMs)
@@ -49,7 +48,6 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
       })
       return new Map([...codes.values()].map(({ number, code }) => [number, code]))
     },
-    /** Numbers that are parked until guardians of a newer set sign their message. */
     get awaitingSignatures(): readonly string[] {
       return [...codes.values()].flatMap(({ number, code }) => (awaitsNewSignatures(code) ? [number] : []))
     },

@@ -11,7 +11,8 @@ export interface Mismatch {
 }
 
 /**
- * Halts only this route until `portage unhalt`. Safe to repeat. Only for what this process read from more than half of
- * the nodes, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE; the route must wait.
+ * Halts only this route until `portage unhalt`. May be repeated. Call this only for contradictions that more than half
+ * of the nodes showed, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE; then the route must
+ * wait.
  */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

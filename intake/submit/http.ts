@@ -1,7 +1,6 @@
 import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 
 export interface HttpOptions {
-  /** Time limit for the whole answer, ms. */
   readonly timeoutMs: number
   readonly mostBytes: number
   readonly method?: 'GET' | 'PUT'
@@ -9,7 +8,7 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** absent: 404. failed without `status`: no readable answer. `why` has no part of the URL, which may hold keys. */
+/** `absent`: HTTP 404. `failed` has no `status` if no answer was readable. `why` omits the URL, which may hold keys. */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }

@@ -4,7 +4,7 @@ import { within } from '../../runtime/wait.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import type { Submitter, SubmitResult } from './submitter.ts'
 
-/** refused: never a transfer, or dropped with an unknown guardian set. A retriable failure is not an outcome. */
+/** `refused`: no transfer was started, and the message is dropped. A failure that is retried is not an outcome. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
   | { readonly kind: 'refused'; readonly error: RelayerError }
@@ -13,9 +13,7 @@ export interface SubmissionsOptions {
   readonly bridge: BridgeName
   readonly submitter: Submitter
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
-  /** Called when an attempt failed and will be repeated. */
   readonly onDelay?: (error: RelayerError, message: Uint8Array) => void
-  /** Called at each change. True: a limit is reached. */
   readonly onFull: (full: boolean) => void
   /** Called at each change. Undefined: submitting works again. */
   readonly onTrouble: (error: RelayerError | undefined) => void
@@ -31,7 +29,6 @@ export interface SubmissionsOptions {
   readonly retry: Retry
 }
 
-/** First and longest wait, ms. */
 export interface Retry {
   readonly firstMs: number
   readonly mostMs: number
@@ -39,13 +36,12 @@ export interface Retry {
 
 interface Entry {
   readonly message: Uint8Array
-  /** When the message was received, ms since the epoch. */
   readonly since: number
   tries: number
   isOver?: true
 }
 
-/** After this time, ms, a message with an unknown guardian set is refused. Streams fetch it again if it is real. */
+/** After this time, ms, a message with an unknown guardian set is refused. Streams fetch genuine messages again. */
 const unknownSetForMs = 86_400_000
 
 /** Keeps messages that fail retriably. Anybody can make messages of unknown guardian sets, so few of them are kept. */

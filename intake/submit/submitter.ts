@@ -24,7 +24,6 @@ export interface SubmitResult {
   readonly halted?: string
 }
 
-/** Defaults of a submission. */
 export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
   /** Longest time until the delivery, ms. Absent: no limit. */
   readonly withinMs?: number | undefined
@@ -35,9 +34,8 @@ export interface SubmitOptions {
   readonly priority?: number | undefined
   /** ms since the epoch. A transfer that is not delivered by then is parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
-  /** When the message was received, or its block became final, ms since the epoch. Absent: now. */
   readonly seenAt?: number | undefined
-  /** For messages submitted before: `ask` Temporal again (default; restarts undone transfers), or `skip` them. */
+  /** `ask` (default): asks Temporal about messages submitted before; restarts undone transfers. `skip`: skips them. */
   readonly repeats?: 'ask' | 'skip'
   /**
    * Absent: the message came from a spy or a chain. The transfer records the order only if this message starts the
@@ -52,17 +50,15 @@ export type Submitter = ReturnType<typeof createSubmitter>
 export interface SubmitterDeps {
   readonly bridges: Bridges
   readonly client: TemporalClient
-  /** The present settings, so that the result names a halt. */
   readonly settings?: () => Settings
   readonly defaults?: TransferDefaults
   readonly stepTimes?: StepTimes
-  /** Longest time to wait for the Temporal server, ms. */
   readonly startTimeoutMs?: number
 }
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** How long a refused emitter is remembered, ms, since the target may register it later. */
+/** A refused emitter is remembered only this long, ms, because the target may register the emitter later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
@@ -71,7 +67,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const restarted = boundedMap<string, true>(recentSize, recentMs)
   /** Refusals of unregistered emitters, so that repeats of a signed message do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /** Adopted copies, not offered again, as each offer would wake a transfer that started with an older copy. */
+  /** Copies that their transfers have adopted. They are not offered again, because each offer wakes the transfer. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
 
   async function start(id: string, input: TransferInput): Promise<SubmitResult['status']> {
@@ -82,7 +78,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     return isRestarted ? 'started' : 'known'
   }
 
-  /** Remembers only the refusal of an emitter, since other bytes with this id may have good signatures. */
+  /** Remembers only the refusal of an emitter, because a later copy with this id may have good signatures. */
   function demandAccepted(id: string, verdict: Verdict): void {
     if (verdict.kind === 'valid') return
     const refusal = new RelayerError(verdict.code, { detail: verdict.reason })
@@ -134,7 +130,6 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 }
 
-/** `signers`: index of the guardian set that signed the copy. `key`: equal for copies by one guardian set. */
 interface Copy {
   readonly signers: number | undefined
   readonly key: string

@@ -20,7 +20,7 @@ export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
   readonly wormholescanApis: readonly string[]
 }
 
-/** `api`: index of the API. `againInMs`: when to ask again. `why`: the answer of each API. */
+/** `api`: index of the API that has the VAA. `againInMs`: time until another try. `why`: the answer of each API. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
   /** The APIs that could be asked do not have the VAA, or no API is configured. */
@@ -45,7 +45,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const api = (url: string, path: string) => ({ host: createVaaHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** The first copy, from API `from` on. Checks only its place; the submitter checks signatures. Never throws. */
+    /** Returns the first copy that an API has, beginning with API `from`. Does not check signatures. Never throws. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -103,22 +103,18 @@ function pathOf({ chain, emitter, sequence }: MessagePlace): string {
 export interface VaaHostOptions {
   /** Base URL. Its path and query may hold keys, so only the origin is shown. */
   readonly url: string
-  /** Longest time to wait for one answer, ms. */
   readonly timeoutMs: number
   readonly parallel: number
   /** First and longest pause after a failure without Retry-After, ms. */
   readonly pause: { readonly firstMs: number; readonly mostMs: number }
 }
 
-/** failed: no readable answer, or a pause after Retry-After or a failure. `why` has no part of the URL. */
 type HostAnswer =
   | { readonly kind: 'found'; readonly body: unknown }
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number }
 
-/** Longest answer to read, bytes, which is far more than any VAA with its description. */
 const mostAnswerBytes = 2_000_000
-/** Wait before an API that failed is asked again, ms. */
 const afterFailureMs = 5_000
 
 /** One HTTP API. Its limits (concurrent requests, Retry-After) apply to all requests of this process. */
@@ -147,7 +143,8 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
     }
     const { status, retryAfter, why } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter))
-    // After a failure of the server, the next requests wait too. A refused request or too long an answer delays none.
+    // After a failure of the server, later requests wait too. After a refused request or too long an answer, they do
+    // not.
     if (status === undefined || status >= 500) rest(retryAfter)
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }

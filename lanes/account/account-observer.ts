@@ -10,9 +10,8 @@ import { problemOf } from '../../observability/severity.ts'
 const idleBlocks = 10
 /** Time between queries of an idle lane's ledger for orders, ms. A query may cost a replay. */
 const idleQueryMs = 20_000
-/** Blocks between reads of the account of a lane that waits for funds. */
 const brokeBlocks = 2
-/** Nonces that nobody claims for `fillAfterBlocks` are filled. In that time unchanged claims are sent this often. */
+/** Unchanged claims are sent this many times within `fillAfterBlocks`, after which unclaimed nonces are filled. */
 const claimsPerFill = 20
 
 /** The ledger gets a new final block only once this many final blocks follow it, so that no reorg can reach it. */
@@ -79,7 +78,8 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // Keeps asking, at idle intervals, because only the ledger knows whether an operator has reset the lane.
+    // Asks at idle intervals although the chain was replaced, because only the ledger knows whether an operator reset
+    // it.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -88,14 +88,16 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // The ledger is asked before the account is read, because the ledger may know another chain than this one.
+    // Asked before the account is read, because the ledger's last final block shows whether the chain is still the
+    // same.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // True at the first read, too, because a ledger restored from a backup may lack transactions that are in the pool.
+    // The first read counts as unsynced, because a ledger restored from a backup may lack transactions that are in the
+    // pool.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -155,7 +157,6 @@ type FinalBlocks = ReturnType<typeof createFinalBlocks>
 function createFinalBlocks() {
   const seen = new Map<number, string>()
   let newest: BlockRef | undefined
-  /** The oldest final block that the ledger does not have. */
   let candidate: BlockRef | undefined
   let last: BlockRef | undefined
   return {
@@ -222,7 +223,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** Whether most nodes show the account's last transaction, or its count. One node's count might skip nonces. */
+  /** Whether most nodes support the account's count, because one node's false count would make the lane skip nonces. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true

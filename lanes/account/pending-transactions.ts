@@ -70,7 +70,7 @@ export class PendingTransactions {
     this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
   }
 
-  /** Sends the signed bytes of a nonce again. Undefined: those of all nonces that this process drives. */
+  /** Sends the signed bytes of a nonce again or, if undefined, the bytes of all nonces that this process drives. */
   republish(nonce: number | undefined): void {
     for (const pending of this.#all) if (nonce === undefined || pending.nonce === nonce) pending.republish()
   }

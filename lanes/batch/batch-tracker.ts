@@ -94,7 +94,6 @@ export class BatchTracker {
     const { client, agent } = this.#deps
     const { intent, members, cleared } = await queryBatch(client, id)
     const held = await agent.find(laneCall(batchIntentId(id), intent))
-    // Another member may have adopted this batch in the meantime.
     const known = this.#driven.get(id)
     if (known || held.kind === 'refused') return known
     const batch = { id, members, pending: held.pending }
@@ -131,7 +130,7 @@ export class BatchTracker {
     return []
   }
 
-  /** For a batch that this process has not signed. Gives the nonce back, or fills it if another try may have sent. */
+  /** Gives the nonce back. If another try may have signed the batch, the lane fills the nonce instead. */
   async #giveUp({ id, pending }: Batch, detail: string): Promise<void> {
     await this.#deps.agent.release(pending)
     if ((await this.#deps.agent.cancel(batchIntentId(id))) === 'free') await this.#end(id, { state: 'unsent', detail })

@@ -4,7 +4,7 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** A candidate without an answer waits for the next flush or, if `together` is false, for the flush of its half. */
+  /** A candidate without an answer is flushed again: with later candidates or, if not `together`, with its half. */
   readonly answers: ReadonlyMap<C, T>
 }
 
@@ -12,19 +12,18 @@ interface BatcherOptions<C, T> {
   readonly most: number
   /** A block's time, ms. The first two flushes in a period are immediate. Later candidates wait. */
   readonly periodMs: number
-  /** Longest wait for a full batch in busy times, ms, at least `periodMs`. Busy: `busyArrivals` in that time. */
+  /** Longest wait for a full batch in busy times, ms. At least `periodMs`. See `busyArrivals`. */
   readonly fullBatchMs: number
   readonly alone: T
   /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
   readonly check?: (candidate: C) => Promise<void>
-  /** @param isHalf half of a failed batch. A half of one candidate must be checked alone and answered */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
-  /** ms. */
+  /** `isHalf`: these are half of a failed batch. A single candidate must then be checked alone and get an answer. */
   readonly now?: () => number
 }
 
 const quietFlushes = 2
-/** This many candidates within `fullBatchMs` make a busy time. Waiting for seconds then halves the number of calls. */
+/** A time is busy if this many candidates come within `fullBatchMs`. Waiting then halves the number of calls. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {

@@ -14,7 +14,6 @@ import { randomUUID } from 'node:crypto'
 /** Longest wait for a ledger to apply a request, ms. Less than the timeout of an activity. */
 const withdrawalMs = 20_000
 const pauseMs = 10_000
-/** Longest wait for a ledger's answer, ms. Less than the timeout of the activity. */
 const answerMs = 10_000
 const sharedEveryMs = 200
 
@@ -35,7 +34,7 @@ export interface LedgerNonces {
 /** Asks ledgers for the nonces of a workflow. `more`: lanes in addition to the configured ones. */
 export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promise<LedgerNonces[]>
 
-/** Requests that need neither a key nor a process of the lane. @param batched whether these lanes have batches */
+/** Withdraws intents and reads nonces without a key. `batched`: these lanes may deliver in batches. */
 export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean) {
   const readings = [...lanes.keys()].map((lane) => {
     const known = new Map<string, ReadonlySet<string>>()
@@ -47,14 +46,14 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
       const asked = [...new Set([...lanes.keys(), ...more])]
       return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
     },
-    /** Calls for many workflows share reads, at most one per ledger in 200 ms. A read begins after its calls. */
+    /** Calls for many workflows share one read per ledger, which begins after the calls, at most once in 200 ms. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }
 
 /**
- * Withdraws intents without the key. A missing ledger is started, so that its tombstone refuses late requests. An
- * intent in a batch is free only if `how` is `abandon`. Throws LANE_UNREACHABLE.
+ * Withdraws intents without the key. Starts a missing ledger, so that its tombstone refuses late requests. If an intent
+ * is in a batch, only `abandon` frees it. Throws LANE_UNREACHABLE.
  */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {

@@ -21,7 +21,7 @@ type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 /** Maximum number of requests per update. Keeps the payload well below the server's limits. */
 const requestsPerUpdate = 64
 
-/** Pauses after an update that asked for no nonce, for one, or for several, ms. Requests in a pause share an update. */
+/** Pauses after an update that asked for no nonce, one, or several, ms. Requests in a pause share the next update. */
 const spacingsMs = [0, 200, 500]
 
 /** Sends the requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
@@ -90,7 +90,6 @@ export class LedgerClient {
     return response && (response.answers[0] ?? { kind: 'done' })
   }
 
-  /** Sent with the next update. Replaces an older observation that was not sent yet. */
   observe(observation: Observation): void {
     this.#observation = observation
     this.#updates.flush()

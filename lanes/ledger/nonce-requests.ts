@@ -30,7 +30,7 @@ interface Waiter extends Waiting {
   isLate: boolean
 }
 
-/** How long after its limit a call still waits for a pending answer, ms, since an unused nonce may cost a no-op. */
+/** A call waits this long beyond its limit for a pending answer, ms, because an unused nonce may cost a no-op. */
 const lateAnswerMs = 10_000
 
 /** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as fit into its window. */
@@ -67,7 +67,8 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // The view may be old, and nothing else asks about a closed lane. So this request asks whether it is still closed.
+    // The view may be old, and nothing else asks about a closed lane. So this request asks whether the lane is still
+    // closed.
     const asksNow = this.#reported && this.#isClosedTo(request)
     if (asksNow) void this.#ask(waiter)
     this.#pump(asksNow ? undefined : waiter)
@@ -84,13 +85,12 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** The next update carries an observation, which the ledger applies before it grants a nonce. */
+  /** Call this once the next update has an observation, which the ledger applies before it grants nonces. */
   onReported(): void {
     this.#reported = true
     this.#pump()
   }
 
-  /** Asks for no more nonces. Waiting calls fail with LANE_UNREACHABLE. */
   close(): void {
     this.#closed = true
     for (const waiter of this.#queue.all) this.#leaveToOthers(waiter)
@@ -157,7 +157,6 @@ export class NonceRequests {
     else this.#queue.enter(waiter)
   }
 
-  /** See `LaneAgent.release`. */
   async release(pending: PendingTransaction): Promise<boolean> {
     const { intentId, grantedTo } = pending
     if (!pending.unsigned || !intentId || !grantedTo) return false

@@ -20,7 +20,7 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 /** Finds out from ledgers, and from the pollers of queues, which lanes of a chain take work. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /** A lane without an answer counts as open. `unserved`: no poller of its queue and no fresh observation. */
+  /** A lane whose ledger does not answer counts as open. `unserved`: nobody polls its queue or reports its account. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
@@ -28,7 +28,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** Lanes that take new work. If none do, the lanes without a worker: their queues continue with the next worker. */
+  /** Lanes that take new work. If there are none, lanes without a worker: the next worker continues their queues. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)
@@ -50,12 +50,10 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
 
 const checkEveryMs = 2_000
 const wokenAtOnce = 20
-/** At most this many transfers are watched. The others are only woken by their own timers. */
 const mostWaiting = 20_000
 
 interface OpenLaneWatcherOptions {
   readonly lanes: Pick<LaneStatusCache, 'open'>
-  /** False: the transfer has ended. */
   wake(this: void, id: string): Promise<boolean>
   readonly logger: Logger
   readonly everyMs?: number
@@ -63,7 +61,7 @@ interface OpenLaneWatcherOptions {
 
 export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
 
-/** Wakes transfers of this process once a lane of their chain takes work. Their own timers grow to a minute. */
+/** Wakes transfers of this process once a lane of their chain takes work, before their timers do. */
 export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {

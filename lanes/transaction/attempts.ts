@@ -16,12 +16,12 @@ interface SigningCall {
   readonly tried?: readonly SignedHash[] | undefined
 }
 
-/** `call`: the signer never signs this call. `limit`: it exceeds a limit of the config; a cheaper one may pass. */
+/** `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config; a cheaper one may not. */
 type SigningRefusal = 'call' | 'limit'
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
-/** Undefined: not a refusal. After another error the same transaction may be signed later. */
+/** Undefined: the error is not a refusal, so the signer may sign the same transaction later. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
@@ -45,7 +45,6 @@ export class Attempts {
   readonly #earlierNoops: ReadonlySet<string>
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
-  /** Transaction hash → index of its attempt. */
   readonly #places = new Map<string, number>()
 
   constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], { intent, intentId, tried = [] }: SigningCall) {
@@ -79,7 +78,7 @@ export class Attempts {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
 
-  /** Attempts that the signer does not refuse now. Refused ones are on record from an earlier process or a stranger. */
+  /** Attempts that the signer does not refuse now. */
   get allowed(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
@@ -135,7 +134,7 @@ export class Attempts {
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Tries temporarily refused attempts again. True: the last attempt is now signed, and serves as the raise. */
+  /** Tries again to sign refused attempts. True: the last attempt is now signed, so that no further raise is needed. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()
@@ -144,8 +143,8 @@ export class Attempts {
   }
 
   /**
-   * The next attempt, and the signer's refusal of it. Also outbids temporarily refused attempts, unless that exceeds a
-   * limit. Throws read errors.
+   * Returns the next attempt, and the signer's refusal of that attempt. The attempt also outbids temporarily refused
+   * ones, unless this exceeds a limit. Throws read errors.
    */
   async propose(
     reason: RaiseReason,
@@ -157,7 +156,7 @@ export class Attempts {
     }
     const found = await proposal(this.offered)
     if (!this.#mayBeSignedLater || (found.attempt && !found.refusal)) return found
-    // If no attempt is allowed, an order without a kind would become a no-op.
+    // Without an allowed attempt, `next` proposes a no-op, unless the order names a kind.
     const isNamed = reason.why === 'order' && reason.kind !== undefined
     return this.allowed.length > 0 || isNamed ? proposal(this.allowed) : found
   }
@@ -179,7 +178,6 @@ export class Attempts {
     }
   }
 
-  /** The signer's refusal of an attempt before it is recorded. Throws read errors of the proof. */
   async #refusal(attempt: Attempt): Promise<RelayerError | undefined> {
     const transaction = this.#transaction(attempt)
     try {
@@ -193,7 +191,7 @@ export class Attempts {
 
   #isRefusedForGood(place: number): boolean {
     const facts = this.#refused.get(place)?.facts
-    // Spending of an hour or a day falls with time, and so does a data fee.
+    // A refusal for spending of an hour or a day, or for a data fee, may end, because both fall with time.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }
 

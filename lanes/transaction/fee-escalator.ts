@@ -2,7 +2,7 @@ import { selectorOf, type Fees, mostNoopGas, nextOffer, type Raising } from '../
 import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/** `stuck`: the lowest nonce is in no block. `reprice`: raise if market fees are higher. `atLeast`: may exceed caps. */
+/** `stuck`: the lowest nonce is in no block. `reprice`: raises if the market is dearer. `atLeast` may exceed caps. */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
@@ -20,7 +20,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
   let isWarned = false
   let atLimit = false
 
-  /** `more`: an earlier no-op had too little gas, so the next gets at least twice as much, or the chain's estimate. */
+  /** `more`: an earlier no-op had too little gas, so the next one gets at least twice as much. */
   async function gasOfNoop(attempts: readonly Attempt[], more: boolean): Promise<string> {
     const { address } = signer
     const had = attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit) * (more ? 2n : 1n))
@@ -28,11 +28,11 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // A no-op with `mostNoopGas` is refused for a reason other than gas, and is only sent again.
+    // A no-op that already had `mostNoopGas` was refused for another reason, so it is only sent again.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
-  /** Undefined: no dearer attempt is allowed or needed. @param offered fees that a pool may hold */
+  /** Undefined: no dearer attempt is allowed or needed. `offered`: fees of attempts that a pool may hold. */
   async function next(
     attempts: readonly Attempt[],
     offered: readonly Fees[],
@@ -50,7 +50,6 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     if (moreGas && noopGas === last?.gasLimit) return undefined
     const value = kind === 'call' ? intent?.value : undefined
     const urgent = moreGas || ordered !== undefined
-    // Read for each attempt, so that an operator's change applies from the next attempt on.
     const policy = policyOf?.(about) ?? {}
     const fees = nextOffer(offered, market, { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast, policy })
     atLimit = fees === undefined
@@ -67,7 +66,6 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     return undefined
   }
 
-  /** `atLimit`: the fee is as high as an operator's caps, or the limit of raises, allows. */
   return { next, atLimit: () => atLimit }
 }
 
@@ -95,7 +93,7 @@ export function createStuckDetector(blocks: number, raises: boolean) {
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /** Nodes found the attempt too cheap. `any`: no pool has it, so raise it even if its nonce is not the lowest. */
+    /** Call this if nodes find the attempt too cheap. `any`: no pool has it, so the nonce need not be the lowest. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
     /** Call this at each block. @param pricedOut whether the base fee is above what the attempts offer */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {

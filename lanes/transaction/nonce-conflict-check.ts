@@ -2,7 +2,7 @@ import type { Account, MinedTransaction } from '../../chains/port.ts'
 import { callHash, type LaneDeps } from '../deps.ts'
 import type { Attempts } from './attempts.ts'
 
-/** Blocks from the nonce's use to the first check. The receipt of an own attempt is found before that. */
+/** Checks begin this many blocks after the nonce was used, so that the receipt of an own attempt is found first. */
 const graceBlocks = 2
 const everyBlocks = 5
 
@@ -12,9 +12,9 @@ type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly k
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
- * Finds the transaction that used a nonce if no own attempt has a receipt. It is external once most nodes count the
- * nonce as used at finality and, besides, its block is final or two checks find no transaction (pruned). A pruned one
- * may be ours, so operator transactions are not resent.
+ * Finds the transaction that used a nonce if no attempt of Portage has a receipt. A transaction is external once most
+ * nodes count the nonce as used at finality, and its block is final. If two checks find no transaction (pruned), it
+ * counts as external too, but it may be Portage's, so operator transactions are not sent again.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number, ownCallHash: string | undefined) {
   let blocks = 0
@@ -43,7 +43,8 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       checking = true
       try {
         const mined = await chain.mined(signer.address, nonce)
-        // Also recognised by its call, because an earlier process may have signed with unknown fees or another signer.
+        // A transaction is also recognised by its call, because an earlier process may have signed with other fees or
+        // another signer.
         if (mined && (attempts.recognise(mined) || callHash(mined.call) === ownCallHash)) return { kind: 'ours', hash: mined.hash }
         // The count of one node is not enough, because the node may lie.
         if (!final || (await chain.agreedNonce(signer.address)) <= nonce) return undefined

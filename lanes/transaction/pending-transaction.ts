@@ -130,10 +130,10 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // Wait for a raise in progress: the order often comes with the answer to that raise, and would be ignored.
+    // Waits for a raise in progress, because an order often comes with the answer to that raise and would be ignored.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // If the signer refuses a recorded no-op (which may be forged), a cheaper no-op may pass.
+    // The signer may refuse a recorded no-op, which may be forged. A cheaper no-op may pass.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -223,7 +223,7 @@ export class PendingTransaction {
     this.#stuck.attempted(this.#height)
   }
 
-  /** No node's answer decides: an attempt that nodes refuse is sent again, raised, or found in a block after all. */
+  /** No answer of a node ends an attempt: the attempt is sent again or raised, and may still be found in a block. */
   async #send(): Promise<void> {
     const { best } = this.#attempts
     if (!best || this.#closed) return
@@ -246,7 +246,6 @@ export class PendingTransaction {
     const user = await this.#conflict.check(account, this.#attempts)
     if (!user || !this.unmined || this.#closed) return
     if (user.kind === 'ours') return this.#attempts.watch.add(user.hash)
-    // Alerts decide whether that was external use (lanes/alerts.ts).
     this.#deps.logger.info('a nonce was used by a transaction other than its attempts', { nonce: this.nonce, hash: user.hash })
     this.#usedExternally = true
     this.#changed()

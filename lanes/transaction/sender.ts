@@ -10,9 +10,7 @@ const resendAfterBlocks = 5
 const resendAfterMs = 20_000
 /** A transaction is hopeless once all nodes have refused it for good at this many blocks. */
 const agreedBlocks = 2
-/**
- * `agreedBlocks` for a transaction that a node took, since pools may learn its cost later and drop it (zkEVM counters).
- */
+/** As `agreedBlocks`, after a node took the transaction: pools may drop it once they know its cost (zkEVM counters). */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
@@ -41,7 +39,6 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       refusals = counted(refusals, error, height)
       sent = { hash, taken: before?.taken || error === undefined, refusals: counted(before?.refusals, error, height) }
       sender.outpriced = error === 'replacement-underpriced'
-      // A transaction that is too cheap is raised, not sent again.
       settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
       taken ||= error === undefined
       sender.note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${hash}`
@@ -53,7 +50,9 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** Whether all nodes often said that the call can never be mined. After a node took one, `fatal` is ignored. */
+    /**
+     * Whether all nodes refused the call for good at several blocks. `fatal` is ignored once a node took a transaction.
+     */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals

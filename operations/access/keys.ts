@@ -13,7 +13,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** Private part. Only the signing key has it, because rotation deletes the private part of older keys. */
+  /** The private part. Only the newest key has it, because rotation deletes the private parts of older keys. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -130,11 +130,9 @@ async function store<Result>(file: string, keys: readonly AccessKey[], place: (w
 
 export interface AccessSource {
   readonly dataFolder: string
-  /** `access.publicKeys` of the config. */
   readonly publicKeys: readonly string[]
 }
 
-/** Longest time until a change of the key file is noticed, ms. */
 const freshMs = 1_000
 
 export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): string {

@@ -7,7 +7,6 @@ import type { AccessKey, PublicKey } from './keys.ts'
 
 const algorithm = 'EdDSA'
 const issuer = 'portage'
-/** Maximum difference between the clocks of the signer and of this process, ms. */
 const clockSkewMs = 60_000
 /** Maximum length of a token, characters. Checked before parsing. */
 const longestToken = 4_096

@@ -56,7 +56,6 @@ async function writeSynced(temporary: string, text: string): Promise<void> {
   }
 }
 
-/** Returns false immediately if the lock is held. Removes a lock that a crash left. */
 async function locked(lock: string, use: (isMine: () => Promise<boolean>) => Promise<boolean>): Promise<boolean> {
   const mine = randomBytes(16).toString('hex')
   try {

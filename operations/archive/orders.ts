@@ -6,7 +6,7 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** An archived order. `at` is when it was obeyed, but for the cancel of an operator transaction when it was ordered. */
+/** An archived order. `at`: when it was obeyed. For the cancel of an operator transaction: when it was ordered. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** Adding a field does not change the version. */
   readonly version: 1
@@ -19,14 +19,14 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
 /** `previous`: SHA-256 of the line before (first line: of `portage:<day>`). It reveals changed or removed lines. */
 type Chained = OrderRecord & { readonly previous: string }
 
-/** Maximum length of an order to a workflow that strangers can start, characters. Transactions have at most half. */
+/** Maximum length of an order to a workflow that strangers can start, characters. */
 const longestOrder = 500_000
-/** Above this number of characters, a file gets only orders of settings, lanes, streams: V8 has no string of 2^29. */
+/** A file above this length, characters, gets no more orders that strangers can cause: V8 has no string of 2^29. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. Throws ARCHIVE_*. @param through end of the search, epoch ms. Undefined: it was cut short */
+/** Appends missing orders. `through`: end of the search, epoch ms; undefined if it was cut short. Throws ARCHIVE_*. */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
@@ -57,7 +57,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return {
     ...{ found: records.length, added },
-    /** Some subjects that were not read or may have lost orders since the last export, and how many more there are. */
+    /** Some ids of workflows that were not read, or that may have lost orders since the last export. */
     maybeIncomplete: named(maybeIncomplete),
     /** Subjects whose orders were left out, because they are malformed or the file of their day is full. */
     skipped: named([...skipped]),
@@ -102,7 +102,6 @@ export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
 
-/** Skips malformed orders, so that they do not block others. */
 function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): OrderRecord[] {
   return orders.flatMap((one) => {
     const read = orderSchema.safeParse(one)
@@ -126,7 +125,6 @@ function hashOf(line: string | undefined, day: string): string {
     .digest('hex')
 }
 
-/** `orders/2026/11/22.jsonl` */
 function nameOf(day: string): string {
   return `orders/${day.replaceAll('-', '/')}.jsonl`
 }

@@ -17,7 +17,7 @@ export const orderSchema = z.object({
   by: z.string(),
   reason: z.string(),
   at: isoTime,
-  /** A nonce, a window or fees; for a payment `valueWei`. */
+  /** Facts of the order: a nonce, a window or fees. For a payment: `valueWei`. */
   facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
   /** Number of repetitions in a row. Default: once. */
   times: z.number().optional(),
@@ -44,7 +44,6 @@ const entrySchema = z.object({ at: isoTime, state: z.string(), note: z.string() 
 const text = z.string().optional().catch(undefined)
 const count = z.number().optional().catch(undefined)
 
-/** Drops entries that have another shape. */
 function listOf<Entry>(schema: z.ZodType<Entry>) {
   const kept = (entries: unknown[]) => entries.flatMap((one) => schema.safeParse(one).data ?? [])
   return z.array(z.unknown()).transform(kept).optional().catch(undefined)
@@ -55,7 +54,6 @@ const deliverySchema = z
   .transform(({ gasPaid, ...rest }) => ({ ...rest, gasPaidWei: gasPaid }))
 
 const lists = {
-  /** Attempts for the transfer's last nonce, oldest first. */
   tried: listOf(attemptSchema),
   /** The newest 48 transactions of all rounds and lanes. */
   transactions: listOf(transactionSchema),
@@ -113,13 +111,13 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly invalid?: true
   /** Number of list entries left out because of their shape. */
   readonly dropped?: number
-  /** The lists of this record are left out. If it is still too long or the slice is full, texts are left out too. */
+  /** The lists of this record are left out, and also its texts if the record or its slice is still too long. */
   readonly shortened?: true
 }
 
 /** Maximum length of a record, characters. The longest possible message takes about 300,000 of them. */
 export const longestRecord = 400_000
-/** Above this number of characters, a text gets only records in shortest form: V8 has no string of 2^29. */
+/** A text above this length, characters, gets records only in the shortest form: V8 has no string of 2^29. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -136,7 +134,6 @@ export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferR
   return JSON.stringify(record).length <= longestRecord ? record : shortRecord(record)
 }
 
-/** Leaves out the lists. If the record is still too long, also leaves out texts that strangers can choose. */
 function shortRecord(record: TransferRecord): TransferRecord {
   const { attempts: _, transactions: _transactions, orders: _orders, timeline: _timeline, ...rest } = record
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
@@ -156,7 +153,6 @@ export function isUnreadable({ unreadable }: TransferRecord): boolean {
   return unreadable !== undefined
 }
 
-/** Undefined: the value is not the result of a transfer. */
 function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   const { data } = statusSchema.safeParse(given)
   if (!data) return undefined

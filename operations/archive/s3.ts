@@ -5,7 +5,6 @@ import { type BoundedAnswer, fetchBounded } from '../../runtime/http/fetch-bound
 import { pause } from '../../runtime/wait.ts'
 import type { ArchiveStore, S3Place } from './store.ts'
 
-/** Limit of one request, ms. */
 const timeoutMs = 60_000
 /** Maximum size of an answer, bytes. It has room for ten minutes with far more than 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
@@ -68,7 +67,6 @@ function urlOf({ bucket, region, endpoint, prefix }: S3Place, name: string): URL
   return new URL(`${base}${[...prefix.split('/'), ...name.split('/')].map(encodeURIComponent).filter(Boolean).join('/')}`)
 }
 
-/** Throws ARCHIVE_UNAVAILABLE if the request cannot be signed. */
 async function send(name: string, url: URL, sign: Sign, write: Write | undefined): Promise<BoundedAnswer | Error> {
   const request = await sign(url, write).catch((error: unknown) => {
     throw unavailable(name, asError(error).message)

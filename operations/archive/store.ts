@@ -12,7 +12,6 @@ export interface S3Place {
   readonly prefix: string
 }
 
-/** `archive` of the config. */
 export type ArchivePlace = { readonly kind: 'directory'; readonly path: string } | S3Place
 
 export interface StoredText {
@@ -21,7 +20,6 @@ export interface StoredText {
   readonly version: string
 }
 
-/** Stores texts by name, such as `a/b/c.jsonl`. Writes are atomic. */
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>

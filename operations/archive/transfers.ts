@@ -21,11 +21,10 @@ const atOnce = 8
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /** Start of the pass, ms since the epoch. Default: an hour before the archive's end or `ordersThrough`. */
+  /** Start of the pass, ms since the epoch. Default: an hour before the end of the archive or of the log of orders. */
   readonly since?: number | undefined
   /** Time up to which the log of orders is complete, ms since the epoch. */
   readonly ordersThrough: number
-  /** Start of the pass if the archive is empty, ms since the epoch. */
   readonly oldest: number
   readonly now: number
 }
@@ -35,7 +34,7 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Adds missing lines. A pass after a failed pass continues it. Throws ARCHIVE_* and errors of `fromTemporal`. */
+/** Adds missing lines. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of `fromTemporal`. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
@@ -54,7 +53,6 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
       unreadable += written.unreadable
       for (const record of written.records) orders.push(...ordersOf(record))
     }
-    // Another pass may have recorded later progress already.
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
   return {
@@ -65,7 +63,6 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
     leftOut: leftOut || undefined,
     found,
     added,
-    /** Number of runs whose lines have no outcome, usually because a key is missing. */
     unreadable,
     orders,
   }
@@ -108,7 +105,6 @@ function ordersOf({ id, orders = [] }: TransferRecord): KeptOrders[] {
   return [{ subject: 'transfer', id, orders: orders.map((order) => ({ ...order, at: Date.parse(order.at) })), isFull: false }]
 }
 
-/** UTC: `transfers/2026/11/22/1720.jsonl`. */
 function sliceName(slice: number): string {
   const [, year, month, day, hour, minute] = /^(\d+)-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(isoOf(slice)) ?? []
   return `transfers/${year}/${month}/${day}/${hour}${minute}.jsonl`

@@ -49,7 +49,6 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
   return { asOf: new Date(at).toISOString(), stuck: isStuck(causes), causes }
 }
 
-/** Uses the process's own subscription if there is one. Otherwise opens a connection. Never throws. */
 function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
   return Promise.all(

@@ -15,7 +15,6 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
     const asOf = Math.max(...nodes.map(({ head }) => head?.asOf ?? 0)) || at
     const holds = (transfer: TransferFacts) => goesOn(transfer) && needsChain(transfer, name)
     const of = { where: { kind: 'chain', id: name } as const, asOf, values: { chain: name }, holds }
-    // Shows one row for the chain instead of one row for each node.
     if (heads.length === 0) return [{ row: 'CHAIN_UNREACHABLE', ...of, what: unreachable(chain) }]
     const voters = votersOf(nodes)
     const answering = voters.filter(({ head }) => valueOf(head)).length

@@ -9,9 +9,9 @@ import { view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type LaneFacts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** A nonce is stuck after this many blocks, because its fee has been raised several times by then. */
+/** A nonce that is unmined for this many blocks is stuck, because its fee has been raised several times by then. */
 const stuckBlocks = 30
-/** A process is dead if tasks wait this long, ms, and its ledger got no message for twice this time or two blocks. */
+/** If tasks wait this long, ms, and the ledger had no message for twice as long, their process counts as dead. */
 const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
@@ -34,7 +34,6 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
   })
 }
 
-/** Matches transfers that chose this lane or hold a nonce of it, and transfers that found no lane on its chain. */
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
   const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
   return ({ state, lane: chosen, targetChain, code }) =>
@@ -42,7 +41,6 @@ function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (t
     (state === 'waiting' && targetChain === chain && waits.has(code))
 }
 
-/** @param silentMs time without a message after which the ledger has no process */
 function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
   const queue = valueOf(one.queue)
   if (!queue) return []
@@ -88,7 +86,6 @@ function orderedAt({ orders }: LaneState, order: string | undefined): number | u
   return orders?.findLast(({ kind }) => kind === order)?.at
 }
 
-/** The lowest nonce is stuck if its fee is below the base fee, or if it was granted long ago. */
 function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFacts | undefined): Finding[] {
   const [lowest] = unmined(state)
   const attempt = lowest?.attempts.at(-1)

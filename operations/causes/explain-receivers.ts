@@ -4,7 +4,6 @@ import type { Finding } from './finding.ts'
 
 /** If a step waits this long, ms, the process that last polled for steps was killed. */
 const untakenMs = 8_000
-/** A step is reported as failing after this many tries. */
 const triesUntilFailing = 3
 
 /** Finds receivers that are not notified or refuse notifications. Returns one finding per receiver. */

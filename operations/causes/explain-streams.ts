@@ -76,7 +76,6 @@ function waitsOf(state: StreamState, at: number): Part[] {
   const { paused } = state
   if (paused) return [{ row: 'STREAM_PAUSED', since: paused.at, what: `The stream is paused by ${paused.by}: ${paused.reason}` }]
   const { full, open, maxOpen } = viewStream(state)
-  // A stream that is full for only a moment is no cause.
   const oldest = Math.min(...state.gaps.map((gap) => gap.at))
   if (!full || at - oldest < youngMs) return []
   return [{ row: 'STREAM_FULL', what: `${open} transfers are open, the limit is ${maxOpen.most}.` }]

@@ -61,7 +61,6 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** `since`: when the first transfer got into its state or, if no workflow answered, when the first run began. */
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   const since = Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))

@@ -49,7 +49,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', holds: goesOn })]
 }
 
-/** If workflows were asked, ignores the pollers, because Temporal still lists killed pollers for a while. */
+/** If workflows were asked, only their answers count, because Temporal lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -97,12 +97,10 @@ function explainFailing({ failing, at }: Facts): Finding[] {
   }))
 }
 
-/** Findings about guardian spies: one row per reason and spy. */
 function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Finding[] {
   return spies.flatMap((spy): Finding[] => {
     const { address, problem, asOf, unknownSets } = spy
     const where = { kind: 'spy', id: address } as const
-    // Reports an unreachable spy only as unavailable, not also as silent.
     const found: Finding[] =
       problem === undefined
         ? explainSilence(spy, streams)
@@ -132,7 +130,6 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
 
 function explainUnread({ unread, settings, ledger }: Facts): Finding[] {
   const error = errorOf(settings)
-  // If no worker serves the ledger, another finding reports this.
   const isOwn = error && ledger.answered > 0
   const all = [...unread, ...(isOwn ? [{ what: 'the settings', asOf: settings.asOf, error }] : [])]
   return all.map(({ what, asOf, error: { about, title } }) => ({

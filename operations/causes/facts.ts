@@ -17,7 +17,7 @@ export interface NodeFacts {
   /** An operator added this node, so it counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent if the node is disabled, so not asked. The value is undefined if the node only takes transactions. */
+  /** Absent: the node is disabled and was not asked. The value is undefined if the node takes only transactions. */
   readonly head?: Read<NodeHead | undefined>
 }
 
@@ -58,15 +58,14 @@ export interface ReceiverFacts {
   readonly receiver: string
   /** The value is undefined if the notifier has not begun. */
   readonly notifier: Read<NotifierState | undefined>
-  /** Queue of the steps that notify receivers. */
   readonly queue: Read<QueueState>
-  /** Number of waiting notifications. If the receiver is not notified now, includes those that only Temporal has. */
+  /** Number of waiting notifications. If the receiver is not notified now, those in Temporal's list count too. */
   readonly waiting?: number
   /** The notifier's pending step. Read only if the notifier has made no progress for too long. */
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
 
-/** Whether workers serve a queue. If none of its workflows was asked, only the queue's pollers can show this. */
+/** Whether workers serve a queue: its pollers, and how many of its workflows were asked and have answered. */
 export interface ServedFacts {
   readonly queue: Read<QueueState>
   readonly asked: number
@@ -75,7 +74,6 @@ export interface ServedFacts {
 
 /** An open transfer. The optional fields are there only if its workflow was asked. */
 export interface TransferFacts extends OpenTransfer {
-  /** ms since the epoch. Absent: the workflow was not asked. */
   readonly inStateSince?: number
   readonly failure?: string
 }
@@ -91,7 +89,6 @@ export interface SpyFacts {
   readonly bridge: string
   readonly asOf: number
   readonly problem?: string
-  /** Number of messages that the spy sent and that cannot be submitted yet. */
   readonly kept: number
   readonly unknownSets: number
 }

@@ -9,14 +9,12 @@ const mostExamples = 3
 /** A cause without the transfers that it holds up, which are added later. Times are ms since the epoch. */
 export interface Finding {
   readonly row: CauseCode
-  /** Default: `row`. */
   readonly code?: string
   readonly what: string
   readonly where: Cause['where']
   readonly since?: number | undefined
   readonly asOf: number
   readonly values?: CauseValues
-  /** Whether the finding holds up this transfer. The transfer continues when the finding is over. */
   readonly holds?: (transfer: TransferFacts) => boolean
   /** The numbers of a stream, the messages, or the notifications that the finding is about. */
   readonly numbers?: Numbers

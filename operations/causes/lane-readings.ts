@@ -9,7 +9,7 @@ import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** Time of the balance, ISO 8601: when a node showed it for this reading, or else when the ledger got it. */
+  /** When a node showed the balance for this reading or, if none did, when the ledger got the balance. ISO 8601. */
   readonly balanceAt?: string
 }
 
@@ -25,7 +25,6 @@ export async function listLanesNow(
   return rows.map((row) => readingOf(row, row.chain === undefined ? undefined : byName.get(row.chain)))
 }
 
-/** @param chain undefined: not in the config */
 export function readingOf(row: LaneReport, chain: ChainFacts | undefined): LaneReading {
   const known = row.balance !== undefined && row.observedAt !== undefined ? { balanceAt: row.observedAt } : {}
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))

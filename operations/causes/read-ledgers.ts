@@ -46,7 +46,6 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
-    // The value is undefined if the stream has ended meanwhile.
     return state.value ? [{ stream, state: { asOf: state.asOf, value: state.value } }] : []
   })
   return facts.flat()
@@ -78,13 +77,11 @@ export function readReceivers(client: TemporalClient, receivers: Receivers, queu
   })
 }
 
-/** Includes notifications that only Temporal keeps, if Temporal can count them. */
 async function countWaiting(client: TemporalClient, filter: Omit<Receivers[number], 'name'>, state: NotifierState): Promise<number> {
   const from = state.cursor.seen + 1
   return waitingCount(state, await within(client, limits.temporalMs, () => countNotified(client, filter, from)).catch(() => 0))
 }
 
-/** Undefined if the notifier has no pending step, or it was not read. */
 async function stepOf(client: TemporalClient, receiver: string): Promise<ReceiverFacts['step']> {
   const work = await pendingWork(client, { workflowId: notifierWorkflowId(receiver) })
   return work?.activity && { tries: work.activity.tries, failure: await work.activity.message() }

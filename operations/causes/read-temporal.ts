@@ -33,7 +33,6 @@ export function withoutTemporal(error: RelayerError): TemporalFacts {
   }
 }
 
-/** Why Temporal does not answer. Undefined: Temporal answers. */
 export async function temporalProblem(client: TemporalClient): Promise<RelayerError | undefined> {
   const answer = await read(limits.temporalMs, () => checkNamespace(client, limits.temporalMs))
   if (!('error' in answer)) return undefined

@@ -8,9 +8,8 @@ import type { ServedFacts, TransferFacts } from './facts.ts'
 import { failingOf, limits, pendingWork } from './read.ts'
 
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
-/** Omits moving transfers that are younger than this, ms. */
+/** Transfers that are neither parked nor waiting are listed only from this age on, ms. */
 const freshMs = 2_000
-/** How far back declined transfers are listed, ms. */
 const declinedMs = 24 * 3_600_000
 
 export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
@@ -38,8 +37,8 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
 }
 
 /**
- * Selects the oldest transfers of each target chain and state, but only one of those with the same error code, because
- * one answer shows whether the chain has workers.
+ * Selects the oldest transfers of each target chain and state. Of transfers with the same error code only one is asked,
+ * because one answer shows whether the chain has workers.
  */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
@@ -74,7 +73,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** Ignores transfers whose tasks fail, because these prove nothing about the workers of their chain. */
+/** Transfers whose tasks fail are not counted, because their silence does not show that workers are missing. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)

@@ -20,7 +20,6 @@ export async function read<Value>(limitMs: number, ask: () => Promise<Value>): P
   }
 }
 
-/** A workflow's task is reported as failing after this many tries. */
 export const triesUntilFailing = 3
 
 /** Undefined: the run cannot be read. */

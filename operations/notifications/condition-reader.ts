@@ -63,7 +63,6 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   }
 }
 
-/** Returns no `conditions` if the source cannot be read. */
 async function readSource(source: string, conditions: () => Promise<readonly Condition[]>): Promise<ConditionSource> {
   return { source, conditions: await conditions().catch(() => undefined) }
 }
@@ -82,7 +81,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** The key is the run, so that a transfer that is parked again after a retry is still the same condition. */
+/** The key is the run, so that a transfer that is parked again after a retry begins no second condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

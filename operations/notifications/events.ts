@@ -36,9 +36,8 @@ const atOnce = 4
 export type Proof = 'encrypted' | 'temporal'
 
 /**
- * Undefined: the run is not Portage's. `temporal`: the run is unreadable, or encryption is not required. Throws errors
- * of the client.
- * @param isSealed whether encryption is required
+ * Undefined: Portage did not write the run. `temporal`: the run is unreadable, or encryption is not required
+ * (`isSealed`). Throws errors of the client.
  */
 export function proofsOf(
   client: TemporalClient,
@@ -52,7 +51,7 @@ export function proofsOf(
   })
 }
 
-/** Without encryption no event is `encrypted`, since anybody with access to Temporal can write a notifier's state. */
+/** If encryption is not required, `encrypted` becomes `temporal`: anybody in Temporal can write a notifier's state. */
 export function withProvable(notification: Notification, isSealed: boolean): Notification {
   const { data } = notification
   return isSealed || data['proof'] !== 'encrypted'

@@ -15,7 +15,6 @@ export class NotifiedRuns {
     this.#closedAt.set(run, closedAt)
   }
 
-  /** Adds the cursor's runs. Drops runs that closed before the period of the next read. */
   follow({ notified, from }: NotifierCursor): void {
     for (const [run, closedAt] of notified) if (!this.has(run)) this.add(run, closedAt)
     for (const [run, closedAt] of [...this.#closedAt.entries()]) if (closedAt < from) this.#closedAt.delete(run)
@@ -26,7 +25,7 @@ export class NotifiedRuns {
   }
 }
 
-/** Moves `from` past runs that Temporal lists by now. @param seen latest closing time @param now clock of durations */
+/** Moves `from` to the closing time that was the latest `settleMs` ago, because Temporal lists some runs late. */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

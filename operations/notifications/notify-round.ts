@@ -15,7 +15,6 @@ import { conditionNotification, proofsOf, transferNotification, withProvable } f
 import { sendNotification } from './send.ts'
 import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 
-/** Times, ms. */
 export const notifyTimes = {
   readMs: 5_000,
   conditionsMs: 15_000,
@@ -56,19 +55,14 @@ export class NotifyRound {
   readonly #receiver: Receiver
   readonly #notified: NotifiedRuns
   readonly #signal: AbortSignal
-  /** Whether sending has failed, or the receiver refuses all further notifications. */
   #isOver = false
   #attempts = 0
-  /** Whether there were unsent notifications when the round began. */
   readonly #owed: boolean
-  /** End of the round, ms since the epoch. */
   #until = Infinity
   #fullReadAt = 0
   #conditionsAt = 0
-  /** Ids of the notifications of the current batch that the receiver accepted. */
   readonly #taken = new Set<string>()
 
-  /** @param start.signal ends the round once the current requests have ended */
   constructor(
     deps: NotifyRoundDeps,
     receiver: Receiver,
@@ -99,7 +93,7 @@ export class NotifyRound {
     }
   }
 
-  /** Returns true if the notifier must record something, or has an order. */
+  /** Returns true if the round ends early, because the notifier must record something or has an order. */
   async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
     const now = Date.now()
@@ -112,7 +106,7 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // Ends at once, because an operator may wait for the result of a test, or the end of an outage must be recorded.
+    // Ends the round, so that the notifier records the result of a test, or the end of an outage, without delay.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
@@ -208,7 +202,6 @@ export class NotifyRound {
     return (await flush()) ? seen : undefined
   }
 
-  /** Returns only runs that Portage wrote. Logs the others and does not read them again. */
   async #proved(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
     const { client, isSealed, logger } = this.#deps
     const rows = found.map(({ row }) => row)

@@ -9,7 +9,6 @@ type Progress = ReturnType<typeof progressOf>
 
 export interface ReceiverReport extends NotificationFilter, Partial<Omit<Progress, 'state'>> {
   readonly name: string
-  /** Scheme, host and port. */
   readonly host: string
   /** `waiting`: the receiver's notifier has not begun. `unknown`: the notifier did not answer. */
   readonly state: Progress['state'] | 'waiting' | 'unknown'
@@ -43,7 +42,6 @@ export function assertReceiver(receivers: readonly Pick<ConfiguredReceiver, 'nam
   throw new RelayerError('RECEIVER_NOT_FOUND', { facts: { receiver: receiver.slice(0, 40) } })
 }
 
-/** Times are ISO 8601. */
 function progressOf(state: NotifierState) {
   const { failure, disabled, unsent, pending, cursor, replay, counts, lastSentAt, recordedAt, orders } = state
   return {

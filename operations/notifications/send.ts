@@ -10,7 +10,7 @@ const timeoutMs = 15_000
 /** Maximum bytes of an answer. Only the answer's status is used. */
 const mostBytes = 16_384
 
-/** The `webhook-id`. Hashes the id of a signal, which could otherwise be the id of a later notification. */
+/** The `webhook-id`. The id of a signal is hashed, so that no signal can have the id of a later notification. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }
@@ -57,7 +57,7 @@ export async function sendNotification(
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // Only the body of a successful answer is read, so the receiver took the notification if the body is too long.
+    // The receiver took the notification, because only the body of a successful answer is read and can be too long.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }

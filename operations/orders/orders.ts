@@ -9,7 +9,6 @@ import { optional, values } from './values.ts'
 
 const someId = '6d1b4c0c5f0a3e21'
 
-/** The specification has no `run`, because command and route select transfers in different ways. */
 function transferOrder(name: TransferOrderName, ...examples: readonly string[]): OrderSpec {
   const { summary, details } = transferOrderTexts[name]
   return {

@@ -17,7 +17,6 @@ export function feeScopeText(scope: FeeScope): string {
   }
 }
 
-/** `everything`, or the bridge and the chains of a halt. */
 export function haltScopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
   const parts = [
     bridge && `bridge ${bridge}`,

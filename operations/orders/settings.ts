@@ -43,7 +43,6 @@ export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
 
-/** The settings without audit and tokens. */
 export const settingsSchema = z.object({
   version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
   halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),

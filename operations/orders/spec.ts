@@ -29,21 +29,20 @@ export interface OrderContext {
   readonly allow: (about: OrderSubject) => Order
   /** Throws INPUT_INVALID for a chain that this process does not read. */
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
-  /** Heights of chains that are known without a call. */
   readonly heights: Heights
   readonly chain?: string | undefined
   /** Idempotency key: a request with the same key never starts a second transaction. */
   readonly key?: string | undefined
   /** Present only for commands, not for routes. */
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** Whether unlisted tokens may be revoked, as orders from an exported file do. */
+  /** Allows revoking tokens that the settings do not list, as orders from an exported file do. */
   readonly unlistedTokens?: true
 }
 
 export interface OrderResult {
   /** The answer of the API, and the output of `--json`. */
   readonly json: object
-  /** For people: first `done`, `unchanged` or `asked`, then the order's subject. */
+  /** Output for people. A record begins with `done`, `unchanged` or `asked`, and then names the order's subject. */
   readonly text: string | Readonly<Record<string, string | number | undefined>>
   readonly failed?: boolean
 }
@@ -77,7 +76,7 @@ export interface OrderSpec extends OrderText {
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
-/** The parts of an order that only sends a request to a workflow. They differ from order to order. */
+/** The parts in which orders differ that only send a request to a workflow. */
 export interface AskedOrder<Of extends Fields, Asked> extends OrderText {
   readonly fields?: Of
   readonly ask: (given: Given<Of>) => Asked
@@ -87,7 +86,6 @@ export function field<Type>(flag: string, value: Value<Type>, help: string): Fie
   return { ...value, flag, help }
 }
 
-/** An order without its author, which is added later. */
 export type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 
 export const changesNothing = 'the order changes nothing as things are'

@@ -77,7 +77,6 @@ export function isNarrowed(given: TransferSelection): boolean {
 interface FilterSetting {
   readonly client: TemporalClient
   readonly config: Pick<Config, 'chains'>
-  /** Hash of the transaction that was mined with this nonce. */
   readonly mined: (chain: ChainName, address: string, nonce: number) => Promise<string | undefined>
 }
 

@@ -12,7 +12,6 @@ export interface Value<Type = unknown> {
   readonly choices?: readonly string[]
   readonly repeats?: true
   readonly bounds?: readonly [from: number, to: number]
-  /** Default value on the command line. */
   readonly usual?: string
 }
 

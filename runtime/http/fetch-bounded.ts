@@ -96,7 +96,6 @@ async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, '
 export function createByteBudget(most: number) {
   let free = most
   return {
-    /** False: fewer bytes than that are left. */
     take(bytes: number): boolean {
       if (bytes > free) return false
       free -= bytes
@@ -106,7 +105,6 @@ export function createByteBudget(most: number) {
   }
 }
 
-/** Reads an answer, and ends the connection as soon as the answer is too long. */
 function readAtMost(response: IncomingMessage, { mostBytes, budget }: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<string> {
   const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase() ?? '')?.()
   const stream = decoder ? response.pipe(decoder) : response

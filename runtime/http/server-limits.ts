@@ -3,9 +3,7 @@ import { isIP, type Socket } from 'node:net'
 
 /** Time limit for receiving a whole request, ms, so that slow senders do not hold connections. */
 export const requestTimeoutMs = 10_000
-/** How often Node checks for requests past the limit, ms. */
 export const lateCheckMs = 1_000
-/** An idle connection is closed after this time, ms. */
 export const idleTimeoutMs = 5_000
 /** A connection is closed after this many requests, which frees its place for others. */
 export const maxRequestsOfConnection = 1_000

@@ -31,7 +31,6 @@ export interface SmallServerOptions {
 }
 
 interface SmallServerWork {
-  /** The section of the config that has the options. */
   readonly setting: string
   readonly code: ErrorCode
   readonly answer: (request: IncomingMessage, path: string) => Promise<Answer>

@@ -14,11 +14,10 @@ import type { SignedDeps } from './deps.ts'
 export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookBackMs'> {
   readonly source: Pick<SignedSource, 'published' | 'delivered'>
   readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Chain['heads'], 'current'> }
-  /** ms since the epoch; for tests. */
   readonly clock?: () => number
 }
 
-/** How many reads of logs run concurrently, because with a single node each read waits for a block. */
+/** Concurrent reads of logs. With a single node each read waits for a block, so that single reads would be slow. */
 const readsAtOnce = 8
 const mostNumbers = 4_000
 
@@ -58,7 +57,6 @@ export function createLookBack(options: LookBackOptions) {
   }
 }
 
-/** Reads a range, and splits it if the nodes refuse it or do not agree on it. */
 async function publishedIn(
   source: LookBackOptions['source'],
   fromBlock: number,
@@ -75,9 +73,8 @@ async function publishedIn(
   }
 }
 
-/** Recent final blocks, in ranges of one read. Throws NODE_UNAVAILABLE before the first head. */
 function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
-  /** The first final block at or after this time. Pruned blocks count as earlier. */
+  /** The first final block at or after this time. A pruned block counts as earlier than this time. */
   async function search(end: number, time: number, at: 'latest' | 'agreed'): Promise<number> {
     let [low, high] = [0, end]
     while (low < high) {
@@ -117,7 +114,7 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
 
 /** Up to this many missing numbers are fetched one by one. */
 const few = 100
-/** Time between two reads of the blocks, ms. Numbers that the blocks do not resolve are fetched from servers. */
+/** Time between two reads of the blocks, ms. */
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
@@ -127,7 +124,7 @@ export function createManyMissing(deps: SignedDeps) {
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /** Throws only errors of reading the state. `started` counts running transfers if many are missing. */
+    /** `started` counts running transfers, if many numbers are missing. Throws only errors of reading the state. */
     async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
       if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }

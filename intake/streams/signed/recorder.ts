@@ -15,7 +15,7 @@ export interface RecorderOptions {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** An update has at most this many numbers. Up to `mostKept` wait while the stream is full; audits find the rest. */
+/** An update has at most `mostRecorded` numbers. While the stream is full, `mostKept` wait. Audits find the others. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
@@ -54,7 +54,6 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
 
   async function flush(): Promise<void> {
     stopTimer()
-    // One update runs at a time. Numbers that arrive meanwhile go with the next update.
     while (recording) await recording.catch(() => {})
     recording = record()
     try {
@@ -66,7 +65,6 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 
   return {
-    /** How many numbers are not recorded yet, because they have just arrived or the stream is full. */
     get size(): number {
       return kept.size
     },
@@ -92,7 +90,6 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
 /** The numbers of the next update, lowest first, so that few gaps arise. Numbers without a transfer need no room. */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
-  // If there is no room, numbers that need some are not sorted: thousands may wait, and each change calls this.
   const fitting = room > 0 ? kept : kept.filter(([, status]) => status !== 'started')
   const sorted = fitting.toSorted(([a], [b]) => compareNumbers(a, b))
   return sorted.filter(([, status]) => status !== 'started' || left-- > 0).slice(0, mostRecorded)
@@ -103,12 +100,11 @@ function compareNumbers(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1)
 }
 
-/** How many numbers without a transfer are remembered, and for how long, ms. */
 const [mostKnown, knownMs] = [10_000, 600_000] as const
-/** At most this many messages are verified concurrently. Others become gaps, which the audits fill. */
+/** At most this many messages are verified concurrently. The numbers of the others become gaps, which audits fill. */
 const mostAtOnce = 64
 
-/** Records signed messages without a transfer. Verifies each number once, because a repeat costs its sender little. */
+/** Records signed messages that need no transfer. Remembers verified numbers, because anybody can repeat a message. */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,

@@ -14,7 +14,9 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   let openedAt: number | undefined
   let since = Infinity
   return {
-    /** Call this when the subscription opens. Messages have their chain's time, which may be ahead of `now`. */
+    /**
+     * Call this when the subscription opens. Messages have their chain's time, so `since` is the later of both clocks.
+     */
     begin(): void {
       openedAt = now()
       since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
@@ -23,7 +25,6 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
       openedAt = undefined
       since = Infinity
     },
-    /** When the subscription opened, ms by this process's clock. Undefined: no subscription is open. */
     get openedAt(): number | undefined {
       return openedAt
     },
@@ -40,7 +41,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Clears, once per subscription, messages missed before it: they do not show that a restarted spy is silent. */
+/** Clears the messages missed before the present subscription, because they do not show that the spy is silent now. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

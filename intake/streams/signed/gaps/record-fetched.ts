@@ -20,7 +20,6 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
 
-  /** If the source does not answer, results are recorded all the same, and gaps are classified later. */
   function unclassified(thrown: unknown): ClassifiedGaps {
     const error = toRelayerError(thrown)
     if (!error.retriable) throw error
@@ -56,7 +55,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
     const named = [...classifications(classes, state.gaps), ...unstartedRequests(blocked, state.gaps)]
     const requests: StreamRequest[] = [...seenRequests(seen, { missedBySpy: missedBySpy(outcomes, isMissed) }), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
-    // If the stream is full, the next round records these numbers, because it finds their transfers running.
+    // If the stream is full, it records nothing. The next round finds these transfers running and records them.
     const isRecorded = response?.answers[0]?.kind === 'done'
     if (isRecorded) for (const [number] of seen) schedule.forget(number)
     for (const [number] of resolved) absent.delete(number)
@@ -88,7 +87,7 @@ const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/** Decides when to ask for a number again. The wait grows to `auditMs`, or for unobserved numbers to 12 * `auditMs`. */
+/** Decides when to ask for a number again. The wait grows to `auditMs`, or if `unobserved` to 12 * `auditMs`. */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {
@@ -104,12 +103,10 @@ export function createRetrySchedule(auditMs: number) {
     prune(gaps: readonly Gap[]): void {
       for (const number of [...tries.keys()]) if (!hasGap(gaps, BigInt(number))) tries.delete(number)
     },
-    /** Makes all numbers due, except numbers that were asked for within `firstWaitMs`. */
     hurry(): void {
       const now = Date.now()
       for (const [number, one] of [...tries.entries()]) if (one.triedAt < now - firstWaitMs) tries.set(number, { ...one, dueAt: now })
     },
-    /** When the next number is due, ms since the epoch. Infinity: no number waits. */
     get nextAt(): number {
       let at = Infinity
       for (const { dueAt } of tries.values()) at = Math.min(at, dueAt)

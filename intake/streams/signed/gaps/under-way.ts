@@ -18,11 +18,13 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** A list is reused for `keptMs`, or longer if listing took long (`keptTimes`) or has all numbers (`keptFoundMs`). */
+/** A list with all numbers is reused for `keptFoundMs`, another list for `keptMs`, or longer if listing took long. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/** Finds missing numbers with running transfers. Only proved runs count: a stranger in Temporal can run any id. */
+/**
+ * Finds missing numbers with running transfers. Only proved runs count, because strangers can start runs with any id.
+ */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
@@ -44,7 +46,7 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    /** Counts the numbers in gaps that have a listed run, even a stranger's. Never throws. */
+    /** Counts the numbers of gaps for which any transfer is listed as running, proved or not. Never throws. */
     async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]
