@@ -59,8 +59,12 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
     const chains = [chain, sourceChain, targetChain].filter((one) => one !== undefined)
     const about = { bridge, ...(chains.length > 0 && { chains }) }
     const since = new Date(at).toISOString()
+    const shown = (name: string | undefined) => name && printable(name)
     // The fields are named one by one, because forged settings may have other fields in `scope`.
-    const data = { bridge, chain, sourceChain, targetChain, by: printable(by), reason: printable(reason), since }
+    const data = {
+      ...{ bridge: shown(bridge), chain: shown(chain), sourceChain: shown(sourceChain), targetChain: shown(targetChain) },
+      ...{ by: printable(by), reason: printable(reason), since },
+    }
     // The key contains the time, since the same scope may be halted again between two readings.
     return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
   })

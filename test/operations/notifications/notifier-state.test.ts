@@ -133,10 +133,12 @@ describe('A condition', () => {
     expect(streamConditions(view, 600_001)).toMatchObject([{ type: 'stream.gap', about: { chains: ['a', 'b'], bridge: 'native-bridge' } }])
   })
 
-  test('the condition of a halt has no field of a forged scope', () => {
-    const scope = { chain: 'bsc', junk: '\u001b[2J', reason: '\u001b[2J' } as { chain: string }
+  test('the condition of a halt shows printable names of a forged scope, and no other field', () => {
+    const scope = { chain: 'bsc\u001b[2J', junk: '\u001b[2J', reason: '\u001b[2J' } as { chain: string }
     const [condition] = haltConditions({ halts: [{ scope, by: 'me', reason: 'x', at: 1 }] })
-    expect(JSON.parse(JSON.stringify(condition?.data))).toEqual({ chain: 'bsc', by: 'me', reason: 'x', since: '1970-01-01T00:00:00.001Z' })
+    expect(JSON.parse(JSON.stringify(condition?.data))).toEqual({
+      ...{ chain: 'bsc [2J', by: 'me', reason: 'x', since: '1970-01-01T00:00:00.001Z' },
+    })
   })
 
   test('the settings have the condition of a halt, and another one if it is ordered again', () => {
