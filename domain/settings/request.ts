@@ -125,6 +125,17 @@ export function assertNodeUrl(url: unknown, path: string): void {
   if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\uE000(&[a-z_-]{1,20}=\uE000)*$/i.test(rest))) return fail('must not hold a query')
 }
 
+/** Fills in `${VARIABLE}`. A problem names the variable but never its value, which may be a key. */
+export function resolveNodeUrl(
+  url: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): { url: string } | { problem: string } {
+  const missing = [...url.matchAll(/\$\{(\w+)\}/g)].find(([, name = '']) => !environment[name])
+  if (missing) return { problem: `(the variable ${missing[1]} is not set)` }
+  const resolved = url.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => environment[name] ?? '')
+  return URL.canParse(resolved) && /^https?:$/.test(new URL(resolved).protocol) ? { url: resolved } : { problem: '(not an http URL)' }
+}
+
 /** Whether a path segment is too short to be a key, which has at least 16 characters. */
 function harmless(segment: string): boolean {
   return segment === hole || /^[a-z0-9]{0,8}$/i.test(segment)

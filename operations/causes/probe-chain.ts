@@ -2,6 +2,7 @@ import { type ConfiguredChain, createConfiguredChain } from '../../chains/regist
 import { nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { resolveNodeUrl } from '../../domain/settings/request.ts'
 import type { NodeChange, Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { type ChainFacts, type NodeFacts, type NodeHead, type Read, valueOf } from './facts.ts'
@@ -67,8 +68,8 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
   const names = new Set(configured.map(({ node }) => node))
   const added = changes.flatMap(({ name: node, url, use = 'all', disabled }) => {
     if (url === undefined || names.has(node)) return []
-    const resolved = url.replaceAll(/\$\{(\w+)\}/g, (_, variable: string) => variables[variable] ?? '')
-    return [{ node, url: resolved, use, added: true, isDisabled: disabled }]
+    const resolved = resolveNodeUrl(url, variables)
+    return [{ node, url: 'url' in resolved ? resolved.url : '', use, added: true, isDisabled: disabled }]
   })
   return [...configured, ...added]
 }

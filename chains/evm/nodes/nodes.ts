@@ -1,4 +1,5 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { resolveNodeUrl } from '../../../domain/settings/request.ts'
 import type { NodeChange } from '../../../domain/settings/settings.ts'
 import { toNumber } from '../hex.ts'
 import { askMany, createAskOne, type OnAnswer, unavailable } from './ask.ts'
@@ -151,7 +152,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
       const next = [...byName.values()].flatMap((change) => {
         if (names.has(change.name) || change.url === undefined) return []
         const { name, use = 'all' } = change
-        const resolved = resolve(change.url, environment)
+        const resolved = resolveNodeUrl(change.url, environment)
         if ('problem' in resolved) {
           unusable.push({ name, origin: resolved.problem, use, state: change.disabled ? 'disabled' : 'unknown', failures: 0, added: true })
           return []
@@ -175,12 +176,4 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
       for (const node of made) node.close()
     },
   }
-}
-
-/** Fills in `${VARIABLE}`. A problem names the variable but never its value, which may be a key. */
-function resolve(url: string, environment: Environment): { url: string } | { problem: string } {
-  const missing = [...url.matchAll(/\$\{(\w+)\}/g)].find(([, name = '']) => !environment[name])
-  if (missing) return { problem: `(the variable ${missing[1]} is not set)` }
-  const resolved = url.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => environment[name] ?? '')
-  return URL.canParse(resolved) && /^https?:$/.test(new URL(resolved).protocol) ? { url: resolved } : { problem: '(not an http URL)' }
 }
