@@ -1,5 +1,6 @@
 import { reachSpy } from '../../operations/causes/collect.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import { trimEnd } from '../../domain/text/trim-end.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { withChains } from '../arguments/subjects.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, ifReachable, look, warn } from './check.ts'
@@ -40,7 +41,7 @@ function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Con
 
 /** Asks for a message that cannot exist, so every status below 500 shows that the API works. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
-  const base = url.replace(/(?<!\/)\/+$/, '')
+  const base = trimEnd(url, '/')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
   try {
     const answer = await fetch(`${base}/${route}/1/${'0'.repeat(64)}/0`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })

@@ -1,3 +1,5 @@
+import { trimEnd } from './trim-end.ts'
+
 /** Decimals of each unit. Every coin of an EVM network has 18. */
 const decimalsOf = { wei: 0, gwei: 9, ether: 18 } as const
 
@@ -22,7 +24,7 @@ export function parseAmount(text: string): Amount | undefined {
   if (name.includes(' ')) return undefined
   const known = Object.hasOwn(decimalsOf, name) ? (name as keyof typeof decimalsOf) : undefined
   const decimals = decimalsOf[known ?? 'ether']
-  const digits = fraction.replace(/(?<!0)0+$/, '')
+  const digits = trimEnd(fraction, '0')
   if (digits.length > decimals) return undefined
   return { wei: String(BigInt(whole + digits.padEnd(decimals, '0'))), ...(!known && { coin: name.toUpperCase() }) }
 }
@@ -64,7 +66,7 @@ function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => 
 
 function scaled(wei: string, decimals: number): string {
   const digits = String(BigInt(wei)).padStart(decimals + 1, '0')
-  const fraction = digits.slice(digits.length - decimals).replace(/(?<!0)0+$/, '')
+  const fraction = trimEnd(digits.slice(digits.length - decimals), '0')
   return digits.slice(0, digits.length - decimals) + (fraction && `.${fraction}`)
 }
 
@@ -72,6 +74,6 @@ function significant(digits: string): string {
   const [whole = '0', fraction = ''] = digits.split('.')
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
   const most = whole === '0' ? zeros + mostSignificant : Math.max(0, mostSignificant - whole.length)
-  const rest = fraction.slice(0, most).replace(/(?<!0)0+$/, '')
+  const rest = trimEnd(fraction.slice(0, most), '0')
   return rest === '' ? whole : `${whole}.${rest}`
 }

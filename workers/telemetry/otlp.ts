@@ -16,6 +16,7 @@ import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors
 import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js'
 import type { InjectedSinks, WorkerInterceptors } from '@temporalio/worker'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import { trimEnd } from '../../domain/text/trim-end.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { redactText } from '../../observability/redact.ts'
 import { within } from '../../runtime/wait.ts'
@@ -46,9 +47,7 @@ export interface ProcessTracing extends Tracing {
 
 /** Records and sends spans of traces that begin at the intake. Other calls begin no trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
-  const exporter = new OTLPTraceExporter(
-    endpoint === undefined ? {} : { url: new URL('v1/traces', `${endpoint.replace(/(?<!\/)\/+$/, '')}/`).href },
-  )
+  const exporter = new OTLPTraceExporter(endpoint === undefined ? {} : { url: new URL('v1/traces', `${trimEnd(endpoint, '/')}/`).href })
   const given = envDetectorSync.detect() as Resource
   const resource = new Resource({ 'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'portage', 'portage.role': role }).merge(given)
   const processor = new BatchSpanProcessor(redacting(exporter, logger))

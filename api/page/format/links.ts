@@ -1,3 +1,4 @@
+import { trimEnd } from '../../../domain/text/trim-end.ts'
 import type { Links } from '../../answers.ts'
 
 /** Allows https, and http on this machine. Undefined for other URLs, such as `javascript:`. */
@@ -24,7 +25,7 @@ export function coinOfChain(links: Links | undefined, chain: string | undefined)
 
 function inExplorer(links: Links | undefined, chain: string | undefined, path: string): string | undefined {
   const base = chainIn(links, chain)?.explorer
-  return base && safeUrl(`${base.replace(/(?<!\/)\/+$/, '')}/${path}`)
+  return base && safeUrl(`${trimEnd(base, '/')}/${path}`)
 }
 
 function chainIn(links: Links | undefined, chain: string | undefined): Links['chains'][string] | undefined {
@@ -34,5 +35,5 @@ function chainIn(links: Links | undefined, chain: string | undefined): Links['ch
 export function workflowUrl(links: Links | undefined, id: string): string | undefined {
   const base = links?.temporalWebUi
   if (!links || !base) return undefined
-  return safeUrl(`${base.replace(/(?<!\/)\/+$/, '')}/namespaces/${encodeURIComponent(links.namespace)}/workflows/${encodeURIComponent(id)}`)
+  return safeUrl(`${trimEnd(base, '/')}/namespaces/${encodeURIComponent(links.namespace)}/workflows/${encodeURIComponent(id)}`)
 }
