@@ -3,11 +3,6 @@ import { transferStates } from '../domain/transfer/transfer.ts'
 
 /** API answers that the page shows, too. The page takes its types from here, so this file needs nothing from Node. */
 
-/** A text of at most this length. */
-export const textSchema = (most: number) => z.string().min(1).max(most)
-/** The query parameter that limits a list. */
-export const limitSchema = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual)
-
 /** Problem details (RFC 9457), with fields of the error catalogue. */
 export const problemSchema = z
   .object({

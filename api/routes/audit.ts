@@ -1,6 +1,6 @@
-import { limitSchema, textSchema } from '../answers.ts'
 import { z } from 'zod'
 import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
+import { limitSchema, textSchema } from '../../operations/orders/values.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 

@@ -7,7 +7,7 @@ import { errorSchema } from '../errors.ts'
 import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { reasonSchema } from './orders.ts'
-import { limitSchema, textSchema } from '../answers.ts'
+import { limitSchema, textSchema } from '../../operations/orders/values.ts'
 
 /** How long a read is shared, ms. Each audit costs a query. */
 const keepMs = 2_000

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type OrderName, orderOf, orders } from '../../operations/orders/orders.ts'
 import type { Field, OrderContext, OrderSpec } from '../../operations/orders/spec.ts'
+import { textSchema } from '../../operations/orders/values.ts'
 import { orderedBy } from '../access.ts'
-import { textSchema } from '../answers.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
@@ -47,7 +47,7 @@ function addRoute(app: Api, deps: ApiDeps, name: OrderName, spec: OrderSpec, gat
     const { reason = '', ...given } = (request.body ?? {}) as { readonly reason?: string }
     const [target = ''] = Object.values(request.params as Record<string, string>)
     const work = async () => {
-      const result = await run?.(contextSchema(deps, request, reason), target, given as never)
+      const result = await run?.(contextOf(deps, request, reason), target, given as never)
       return { status, body: result?.json }
     }
     const { body } = pays ? await once(deps, request, reply, work) : await gate(work)
@@ -79,7 +79,7 @@ function bodyOf({ fields = {}, reason, conflict }: OrderSpec): z.ZodType {
   })
 }
 
-function contextSchema({ client, config, network }: ApiDeps, request: FastifyRequest, reason: string): OrderContext {
+function contextOf({ client, config, network }: ApiDeps, request: FastifyRequest, reason: string): OrderContext {
   const key = request.headers['idempotency-key']
   return {
     ...{ client, config, key: typeof key === 'string' ? key : undefined },

@@ -9,11 +9,11 @@ import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
 import { aboutTransfer } from '../../operations/access/subjects.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { orderedBy } from '../access.ts'
-import { problemSchema, textSchema } from '../answers.ts'
+import { problemSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
-import { sequenceSchema } from '../../operations/orders/values.ts'
+import { sequenceSchema, textSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
 /** Maximum number of messages per request, and of submissions at the same time, since each may read a chain. */

@@ -11,10 +11,11 @@ import {
 import type { TransferRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { describeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { orderedBy } from '../access.ts'
-import { bulkOrderSchema, orderedSchema, textSchema } from '../answers.ts'
+import { bulkOrderSchema, orderedSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, toErrorAnswer } from '../errors.ts'
 import { orderOf } from '../../operations/orders/orders.ts'
+import { textSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 

@@ -8,8 +8,9 @@ import { changeSettings, readSettings } from '../../temporal/client/settings/set
 import { aboutSettings } from '../access/subjects.ts'
 import { changesNothing, field, type Fields, type Given, invalid, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
 import { feeScopeText, haltScopeText } from './scope-text.ts'
-import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema as text, usually, values } from './values.ts'
+import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema, usually, values } from './values.ts'
 
+const text = textSchema()
 export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
   .describe('Every field narrows the scope; without any it is everything.')

@@ -22,13 +22,15 @@ export const sequenceSchema = z
   .refine((value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) < 2n ** 64n, 'must be at most 18446744073709551615 (u64)')
 
 export const nameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
-export const textSchema = z.string().min(1).max(300)
+export const textSchema = (most = 300) => z.string().min(1).max(most)
+/** The query parameter that limits a list. */
+export const limitSchema = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual)
 const weiSchema = z.string().regex(/^[0-9]{1,77}$/, 'must be a decimal number of wei in quotes')
 
 export const feeScopeSchema: z.ZodType<FeeScope> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('transfer'), id: textSchema }),
-  z.strictObject({ kind: z.literal('lane'), lane: textSchema }),
-  z.strictObject({ kind: z.literal('call'), chain: nameSchema, contract: textSchema, selector: textSchema.optional() }),
+  z.strictObject({ kind: z.literal('transfer'), id: textSchema() }),
+  z.strictObject({ kind: z.literal('lane'), lane: textSchema() }),
+  z.strictObject({ kind: z.literal('call'), chain: nameSchema, contract: textSchema(), selector: textSchema().optional() }),
   z.strictObject({ kind: z.literal('chain'), chain: nameSchema }),
   z.strictObject({ kind: z.literal('global') }),
 ])
@@ -66,7 +68,7 @@ const schemas = {
   code: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/reference/errors.md'),
   chainName: nameSchema,
   feeScope: feeScopeSchema,
-  text: textSchema,
+  text: textSchema(),
   flag: z.boolean(),
 }
 
