@@ -3,12 +3,13 @@ import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { activateSignal, drainSignal, laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
-import { networkId } from '../helpers/evm.ts'
 import { acquired, laneOf, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
 
 /** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
+const toStranger = { to: `0x${'de'.repeat(20)}`, value: '1', gasLimit: '30000' }
+
 describe('The agent of a lane', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting
@@ -220,12 +221,8 @@ describe('The agent of a lane', () => {
 
   test('external use of the key among nonces in flight is logged and leaves no gap', async () => {
     const agent = await fresh()
-    const external = async (nonce: number) => {
-      const payment = { networkId: String(networkId), to: setting.signer.address, data: '0x', value: '0', gasLimit: '21000', nonce }
-      const { raw } = await setting.signer.sign({ ...payment, maxFee: '90000000000', tip: '90000000000' })
-      expect(await setting.chain.send(raw)).toMatchObject({ kind: 'accepted' })
-    }
-    await external(0)
+    const dear = { maxFee: '90000000000', tip: '90000000000' }
+    expect(await setting.sendOutside({ nonce: 0, ...dear })).toMatchObject({ kind: 'accepted' })
     await setting.mine()
     await setting.mineUntil(() => agent.external === 1, 'the first external nonce')
     const transactions = [
@@ -234,7 +231,7 @@ describe('The agent of a lane', () => {
       await signedAndSent(agent, request('above')),
     ]
     expect(transactions.map(({ nonce }) => nonce)).toEqual([1, 2, 3])
-    await external(2)
+    expect(await setting.sendOutside({ nonce: 2, ...dear })).toMatchObject({ kind: 'accepted' })
     await setting.mine()
     await setting.mineUntil(() => transactions.every(({ state }) => state.kind !== 'pending'), 'three fates')
     expect(transactions.map(({ state }) => state.kind)).toEqual(['included', 'spent', 'included'])
@@ -246,10 +243,7 @@ describe('The agent of a lane', () => {
 
   test('the lowest stuck nonce of an earlier ledger is outbid, the rest follow, the lane goes on above', async () => {
     await setting.key()
-    for (const nonce of [0, 1, 2]) {
-      const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce }
-      await setting.chain.send((await setting.signer.sign({ ...call, maxFee: '3000000000', tip: '1' })).raw)
-    }
+    for (const nonce of [0, 1, 2]) await setting.sendOutside({ ...toStranger, nonce, maxFee: '3000000000', tip: '1' })
     const agent = await setting.agent(setting.signer, { fillAfterBlocks: 3, bumpAfterBlocks: 1 })
     const filled = async () => {
       await setting.passBlock()
@@ -265,8 +259,7 @@ describe('The agent of a lane', () => {
     await setting.key()
     const { maxFee, tip } = await setting.chain.quote()
     const dear = { maxFee: String(BigInt(maxFee) * 50n), tip: String(BigInt(tip) * 50n) }
-    const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce: 0 }
-    await setting.chain.send((await setting.signer.sign({ ...call, ...dear })).raw)
+    await setting.sendOutside({ ...toStranger, nonce: 0, ...dear })
     const agent = await setting.agent(setting.signer, { fillAfterBlocks: 2, bumpAfterBlocks: 1 })
     for (let blocks = 0; (await pool())[0]?.to !== setting.signer.address; blocks++) {
       if (blocks > 200) throw new Error(`200 blocks passed; the ledger says ${JSON.stringify((await ledger()).entries)}`)
@@ -284,16 +277,7 @@ describe('The agent of a lane', () => {
 
   test('transactions of an earlier ledger in the pool come first; nothing is granted before they are mined', async () => {
     await setting.key()
-    const earlier = {
-      networkId: String(networkId),
-      to: setting.signer.address,
-      data: '0x',
-      value: '0',
-      gasLimit: '21000',
-      tip: '1000000000',
-    }
-    const signed = await setting.signer.sign({ ...earlier, nonce: 0, maxFee: '9000000000' })
-    await setting.chain.send(signed.raw)
+    await setting.sendOutside({ nonce: 0, maxFee: '9000000000' })
     const agent = await setting.agent(setting.signer)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { fill: 'inherited' } } })
     const abort = new AbortController()

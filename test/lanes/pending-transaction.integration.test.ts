@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { networkId } from '../helpers/evm.ts'
 import { acquired, becomes, laneOf, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
@@ -104,9 +103,8 @@ describe('A pending transaction', () => {
   test('is spent by an external transaction of the same key, once that is final', async () => {
     const agent = await fresh()
     const pending = await signedAndSent(agent, request('robbed'))
-    const stranger = { networkId: String(networkId), to: setting.signer.address, data: '0x', value: '0', gasLimit: '21000' }
-    const signed = await setting.signer.sign({ ...stranger, nonce: pending.nonce, maxFee: '90000000000', tip: '20000000000' })
-    expect(await setting.chain.send(signed.raw)).toEqual({ kind: 'accepted' })
+    const dear = { maxFee: '90000000000', tip: '20000000000' }
+    expect(await setting.sendOutside({ nonce: pending.nonce, ...dear })).toEqual({ kind: 'accepted' })
     await setting.mine()
     // In a block, but not final: no verdict yet.
     expect(pending.state.kind).toBe('pending')
@@ -118,16 +116,7 @@ describe('A pending transaction', () => {
 
   test('a nonce above ours that was used externally is counted and passed over', async () => {
     const agent = await fresh()
-    const stranger = {
-      networkId: String(networkId),
-      to: setting.signer.address,
-      data: '0x',
-      value: '0',
-      gasLimit: '21000',
-      tip: '1000000000',
-    }
-    const signed = await setting.signer.sign({ ...stranger, nonce: 0, maxFee: '90000000000' })
-    await setting.chain.send(signed.raw)
+    await setting.sendOutside({ nonce: 0, maxFee: '90000000000' })
     await setting.mine()
     // Idle lanes look seldom: every tenth block.
     await setting.passUntil('the ledger to know', () => agent.view!.next === 1)

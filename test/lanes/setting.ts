@@ -1,6 +1,6 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
-import type { Chain } from '../../chains/port.ts'
-import type { Signer } from '../../chains/signing-port.ts'
+import type { Chain, SendOutcome } from '../../chains/port.ts'
+import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
@@ -218,6 +218,8 @@ export interface LaneTests extends LaneSetting {
   /** The transactions of the key that wait for a block. */
   pool(): ReturnType<typeof pooled>
   ledger(): Promise<LaneState>
+  /** Sends a transaction of the key that Portage does not know. Default: the key pays itself nothing. */
+  sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
 /** A setting for the tests of one `describe`. The fields of `LaneSetting` are there once `beforeAll` has run. */
@@ -228,6 +230,10 @@ export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneT
     fresh: async (options = {}) => use.agent(await use.key(), { ...defaults(), ...options }),
     pool: () => pooled(use.anvil, use.signer.address),
     ledger: () => use.ledgers.state(laneOf(use.signer)),
+    async sendOutside(transaction) {
+      const payment = { networkId: String(networkId), to: use.signer.address, data: '0x', value: '0', gasLimit: '21000', tip: '1000000000' }
+      return use.chain.send((await use.signer.sign({ ...payment, ...transaction })).raw)
+    },
   } as LaneTests
   beforeAll(async () => void Object.assign(use, await startLaneSetting()))
   afterAll(() => use.stop?.())
