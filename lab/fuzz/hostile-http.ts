@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { nearly, nearlyText } from './arbitraries.ts'
-import { type FuzzTarget, wordsOf } from './fuzz.ts'
+import { type FuzzTarget, target, wordsOf } from './fuzz.ts'
 
 /** The answer of a hostile server to every request. Plain JSON. */
 export interface HttpAct {
@@ -89,8 +89,8 @@ export async function startHttpTarget(
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }
 
-  const target = { name: 'guardian-api', input: httpActs(shapes(vaa)), read, allowed: () => false } as FuzzTarget<HttpAct>
-  return { target: target as unknown as FuzzTarget, stop: async () => void (await Promise.all([hostile.stop(), good.stop()])) }
+  const stop = async () => void (await Promise.all([hostile.stop(), good.stop()]))
+  return { target: target('guardian-api', httpActs(shapes(vaa)), read, () => false), stop }
 }
 
 export function perform({ status, headers, body, times, gzip, end }: HttpAct, response: ServerResponse): void {

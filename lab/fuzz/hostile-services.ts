@@ -2,8 +2,7 @@ import type fc from 'fast-check'
 import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
 import { TransportError, RpcError } from '../../chains/evm/nodes/node-errors.ts'
 import { createRemoteKey } from '../../chains/evm/signers/remote.ts'
-import type { FuzzTarget } from './fuzz.ts'
-import { isTyped } from './fuzz.ts'
+import { type FuzzTarget, isTyped, target } from './fuzz.ts'
 import { type HttpAct, httpActs, listen, perform } from './hostile-http.ts'
 
 /** Longest wait for an answer that does not come, ms. */
@@ -24,7 +23,7 @@ async function startTarget(
     act = next
     return ask(hostile.url, next)
   }
-  return { target: { name, input, read, allowed } as FuzzTarget<HttpAct> as unknown as FuzzTarget, stop: hostile.stop }
+  return { target: target(name, input, read, allowed), stop: hostile.stop }
 }
 
 /** The client of a chain's node, from its methods to the bytes. */

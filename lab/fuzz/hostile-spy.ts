@@ -10,7 +10,7 @@ import { type Logger, silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { nearlyBytes } from './arbitraries.ts'
-import { type FuzzTarget, isTyped, wordsOf } from './fuzz.ts'
+import { type FuzzTarget, isTyped, target, wordsOf } from './fuzz.ts'
 
 /** One gRPC frame: a flag, a length, bytes. Plain JSON. */
 interface Frame {
@@ -147,12 +147,11 @@ export async function startSpyTarget(
     const [error] = untyped.splice(0)
     if (error !== undefined) throw toRelayerError(error)
   }
-  const target = { name: 'spy-stream', input: spyActs(vaa), read, allowed: () => false } as FuzzTarget<SpyAct>
   const stop = async () => {
     await intake.stop(0)
     await spy.stop()
   }
-  return { target: target as unknown as FuzzTarget, stop }
+  return { target: target('spy-stream', spyActs(vaa), read, () => false), stop }
 }
 
 /**

@@ -176,16 +176,15 @@ function obey(request: unknown): void {
 
 /** Every reader of what strangers, nodes, operators and files say. */
 export const targets: readonly FuzzTarget[] = [
-  target('vaa', orLongBytes(nearlyBytes(vaa), vaa), (hex) => decode(bytesOf(hex)), isTyped),
-  target('native-message', orLongBytes(nearlyBytes(native), native), (hex) => readNative(bytesOf(hex)), isTyped),
+  target('vaa', orLongBytes(nearlyBytes(vaa), vaa), (hex) => decode(bytesOf(hex))),
+  target('native-message', orLongBytes(nearlyBytes(native), native), (hex) => readNative(bytesOf(hex))),
   target(
     'message-encoding',
     orLong(fc.oneof(nearlyText(vaa.toString('base64'), ['\n', '=', '-', '_', '0x', ' ', '%']), fc.string()), vaa.toString('base64')),
     messageBytes,
-    isTyped,
   ),
-  target('node-block', nearly(block), readBlock, isTyped),
-  target('node-receipt', nearly(receipt), readReceipt, isTyped),
+  target('node-block', nearly(block), readBlock),
+  target('node-receipt', nearly(receipt), readReceipt),
   target(
     'node-answers',
     orLong(
@@ -198,18 +197,15 @@ export const targets: readonly FuzzTarget[] = [
     (text) => parseAnswers(text, 1),
     never,
   ),
-  target('node-error', nearly(rpcAnswer[0]!.error), (error) => readError(error, (text) => text), isTyped),
+  target('node-error', nearly(rpcAnswer[0]!.error), (error) => readError(error, (text) => text)),
   target(
     'retry-after',
     orLong(fc.oneof(fc.string(), fc.constantFrom('1', '-1', '1e999', '9'.repeat(400), 'Wed, 21 Oct 2099 07:28:00 GMT'))),
     (text) => retryAfterMs(text, 0),
     never,
   ),
-  target(
-    'published-log',
-    nearlyBytes(publishedData),
-    (hex) => publishedIn(chainWith(publishedTopics, `0x${hex}`), source, range, () => true),
-    isTyped,
+  target('published-log', nearlyBytes(publishedData), (hex) =>
+    publishedIn(chainWith(publishedTopics, `0x${hex}`), source, range, () => true),
   ),
   target(
     'published-topics',
@@ -218,25 +214,17 @@ export const targets: readonly FuzzTarget[] = [
       Array.isArray(topics) &&
       topics.every((one) => typeof one === 'string') &&
       publishedIn(chainWith(topics, `0x${publishedData.toString('hex')}`), source, range, () => true),
-    isTyped,
   ),
-  target(
-    'initiated-log',
-    nearlyBytes(bytesOf(coder.encode(['uint256', 'uint256'], [5, 7]).slice(2))),
-    (hex) => transfersIn(chainWith(words('BridgeTransferInitiated'), `0x${hex}`), address, initiatedTopic, range),
-    isTyped,
+  target('initiated-log', nearlyBytes(bytesOf(coder.encode(['uint256', 'uint256'], [5, 7]).slice(2))), (hex) =>
+    transfersIn(chainWith(words('BridgeTransferInitiated'), `0x${hex}`), address, initiatedTopic, range),
   ),
-  target(
-    'completed-log',
-    nearlyBytes(bytesOf(coder.encode(['address', 'uint256', 'uint256'], [address, 5, 7]).slice(2))),
-    (hex) =>
-      transfersIn(
-        chainWith([id('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)'), hash, hash], `0x${hex}`),
-        address,
-        completedTopic,
-        range,
-      ),
-    isTyped,
+  target('completed-log', nearlyBytes(bytesOf(coder.encode(['address', 'uint256', 'uint256'], [address, 5, 7]).slice(2))), (hex) =>
+    transfersIn(
+      chainWith([id('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)'), hash, hash], `0x${hex}`),
+      address,
+      completedTopic,
+      range,
+    ),
   ),
   ...reverts.map((data, index) =>
     target(
