@@ -22,7 +22,7 @@ export function createAlerts(logger: Logger) {
   }
 
   function logExternalUse(which: { nonces: number } | { nonce: number }): void {
-    logger.error('the key of this lane is used outside Portage; the lane continues above those nonces', {
+    logger.error('the key of this lane is used outside Portage; the lane continues with other nonces', {
       code: 'KEY_USED_ELSEWHERE',
       ...which,
     })
