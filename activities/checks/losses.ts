@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
@@ -22,8 +22,6 @@ interface Loss {
   readonly paid: bigint
   readonly now: number
 }
-
-export type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
 /** Nothing is sent before `until`, ms since the epoch. */
 interface Wait {

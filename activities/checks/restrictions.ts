@@ -6,10 +6,9 @@ import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
-import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { Admission, BroadcastResult, Passed, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 import { agreed } from './effect.ts'
-import type { Waiting } from './losses.ts'
 
 const haltedMs = 5_000
 

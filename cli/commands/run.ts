@@ -68,10 +68,10 @@ export const runCommand: CommandSpec = {
         await running.stopped
       }
       const version = deploymentOf(loaded)
-      const readStatus = () => withTemporal((client) => versionStatus(client, version!))
+      const isNeeded = async () => version && mustStartAgain(() => withTemporal((client) => versionStatus(client, version)), { stopping })
       // The role ends by itself only if its version is drained.
       do await serve()
-      while (version && (await mustStartAgain(readStatus, { stopping })))
+      while (await isNeeded())
       await listed
     })
   },

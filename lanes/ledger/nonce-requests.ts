@@ -69,9 +69,9 @@ export class NonceRequests {
     if (waiter.wait.over) return promise
     // The view may be old, and nothing else asks about a closed lane. So this request asks whether the lane is still
     // closed.
-    const asksNow = this.#reported && this.#isClosedTo(request)
-    if (asksNow) void this.#ask(waiter)
-    this.#pump(asksNow ? undefined : waiter)
+    if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
+    else this.#queue.enter(waiter)
+    this.#pump()
     return promise
   }
 
@@ -120,8 +120,7 @@ export class NonceRequests {
     waiter.wait.resolve({ kind: 'refused', ...refusal })
   }
 
-  #pump(entering?: Waiter): void {
-    if (entering) this.#queue.enter(entering)
+  #pump(): void {
     const { view } = this.#deps.ledger
     if (!view?.synced || !this.#reported || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
     for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter)

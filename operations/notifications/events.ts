@@ -36,25 +36,25 @@ const atOnce = 4
 export type Proof = 'encrypted' | 'temporal'
 
 /**
- * Undefined: Portage did not write the run. `temporal`: the run is unreadable, or encryption is not required
- * (`isSealed`). Throws errors of the client.
+ * Undefined: Portage did not write the run. `temporal`: the run is unreadable, or encryption is not required. Throws
+ * errors of the client.
  */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
-  isSealed: boolean,
+  requiresEncryption: boolean,
 ): Promise<readonly (Proof | undefined)[]> {
   return mapLimited(listed, atOnce, async (one) => {
     const proof = await proofOf(client, one).catch(proofDespite)
     if (proof === 'foreign') return undefined
-    return proof === 'same' && isSealed ? 'encrypted' : 'temporal'
+    return proof === 'same' && requiresEncryption ? 'encrypted' : 'temporal'
   })
 }
 
 /** If encryption is not required, `encrypted` becomes `temporal`: anybody in Temporal can write a notifier's state. */
-export function withProvable(notification: Notification, isSealed: boolean): Notification {
+export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
-  return isSealed || data['proof'] !== 'encrypted'
+  return requiresEncryption || data['proof'] !== 'encrypted'
     ? notification
     : { ...notification, data: { ...data, proof: 'temporal' satisfies Proof } }
 }

@@ -36,7 +36,7 @@ export interface NotifyRoundDeps {
   readonly logger: Logger
   readonly times: NotifyTimes
   /** `temporal.encryption.required`. */
-  readonly isSealed: boolean
+  readonly requiresEncryption: boolean
 }
 
 /** How far back short reads begin, ms. Temporal lists nearly all runs within a second. */
@@ -128,10 +128,10 @@ export class NotifyRound {
   }
 
   async #notify(notification: Notification): Promise<void> {
-    const { metrics, isSealed } = this.#deps
+    const { metrics, requiresEncryption } = this.#deps
     const { name: receiver } = this.#receiver
     this.#attempts += 1
-    const answer = await sendNotification(this.#receiver, withProvable(notification, isSealed), { signal: this.#signal })
+    const answer = await sendNotification(this.#receiver, withProvable(notification, requiresEncryption), { signal: this.#signal })
     // A request that this process aborted does not count as a try.
     if (this.#signal.aborted && answer.kind === 'failed') return
     if (answer.kind === 'taken') failpoint('notified')
@@ -203,9 +203,9 @@ export class NotifyRound {
   }
 
   async #proved(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
-    const { client, isSealed, logger } = this.#deps
+    const { client, requiresEncryption, logger } = this.#deps
     const rows = found.map(({ row }) => row)
-    const proofs = await proofsOf(client, rows, isSealed)
+    const proofs = await proofsOf(client, rows, requiresEncryption)
     return found.flatMap(({ run, row }, index) => {
       const proof = proofs[index]
       if (proof) return [{ run, row, notification: transferNotification(row, proof) }]

@@ -67,6 +67,7 @@ export interface Ready extends Omit<Attempt, 'kind'> {
 }
 
 export type Admission = Ready | Stopped
+export type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
 export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<AdmitInput, 'retriedAt'> {
   /** Workflow and round. A new round begins only when the last nonce was used up without the effect. */

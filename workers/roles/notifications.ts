@@ -35,11 +35,13 @@ export async function createNotificationWork(
   checkSecrets(receivers, logger)
   const stopping = new AbortController()
   const { signal } = stopping
-  const isSealed = config.temporal.encryption?.required === true
+  const requiresEncryption = config.temporal.encryption?.required === true
   const conditions = createConditionReader({ client, lanes: lanesOf(config), everyMs: times.conditionsMs, gapAgeMs })
   const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: notificationQueue,
-    activities: guarded({ notify: createNotify({ client, conditions, metrics, logger, times, receivers, isSealed, stopping: signal }) }),
+    activities: guarded({
+      notify: createNotify({ client, conditions, metrics, logger, times, receivers, requiresEncryption, stopping: signal }),
+    }),
     maxConcurrentActivityTaskExecutions: receivers.size,
     activityTaskPollerBehavior: pollers(1),
   })

@@ -1,14 +1,12 @@
 import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { Admission, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { Admission, Ready, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { waits } from '../policies.ts'
 import { awaitFinality } from './outcome.ts'
 import * as steps from './steps.ts'
 import type { Outcome, TransferRun } from './transfer-run.ts'
 import { isCancellation } from '@temporalio/workflow'
-
-type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
 /** Reasons that usually pass within minutes. A transfer that waits for one of them tries at least once a minute. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']

@@ -22,7 +22,7 @@ const noList = () => {
 Object.defineProperty(client.workflow, 'list', { value: noList })
 
 /** The notification that a receiver gets if a notifier carried this one. */
-async function told(isSealed: boolean) {
+async function told(requiresEncryption: boolean) {
   const stop = new AbortController()
   const taken = new Promise<Readonly<Record<string, unknown>>>((resolve) => {
     receiver.answer = ({ data }, response) => {
@@ -37,7 +37,7 @@ async function told(isSealed: boolean) {
     metrics: createMetrics(),
     logger: silentLogger(),
     times: notifyTimes,
-    isSealed,
+    requiresEncryption,
   }
   const to = {
     name: 'pager',
