@@ -7,7 +7,6 @@ export interface Order {
   readonly reason: string
 }
 
-/** An order in the record of the workflow that obeyed it. */
 export interface GivenOrder extends Order {
   readonly kind: string
   /** ms since the epoch by the workflow's clock. */
@@ -22,16 +21,14 @@ type OrderFacts = Readonly<Record<string, string | number>>
 /** Author of an order without a name: a signal that someone sent without the API and the command line. */
 export const unnamed = 'unnamed'
 export const portageItself = 'portage'
-/** A state holds at most this many orders: the newest. The workflow's history has all. */
 export const ordersKept = 32
-/** How many orders the details of the Web UI show at most. */
 const linesShown = 10
 /** Maximum lengths of name and reason, characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
 /**
- * Reads author and reason from any value, since a malformed signal must not fail a task.
- * @param via how the order came; part of the reason if the order has no name
+ * Reads author and reason from any value, because a malformed signal must not fail a task.
+ * @param via how the order came; the reason names it if the order has no author
  */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
@@ -54,7 +51,6 @@ function isSame(a: GivenOrder, b: GivenOrder): boolean {
   return a.kind === b.kind && a.by === b.by && a.reason === b.reason && JSON.stringify(a.facts) === JSON.stringify(b.facts)
 }
 
-/** The facts and repetitions of an order: `nonce 118`. */
 export function orderDetails({ facts = {}, times }: GivenOrder): string[] {
   return [...Object.entries(facts).map(([name, value]) => `${name} ${value}`), ...(times === undefined ? [] : [`${times} times`])]
 }
@@ -66,7 +62,6 @@ export function orderText(given: GivenOrder): string {
   return `${kind} by ${by}: ${reason}${named.length > 0 ? ` (${named.join(', ')})` : ''}`
 }
 
-/** One line of Markdown for each of the newest orders, the newest first. */
 export function orderLines(orders: readonly GivenOrder[] = []): string[] {
   const newest = orders.slice(-linesShown).toReversed()
   return newest.map((order) => `- ${timeText(order.at)} ${foreign(orderText(order))}`)

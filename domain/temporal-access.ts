@@ -12,7 +12,7 @@ export interface CredentialSource {
 
 /** TLS to Temporal. Without `ca`, Node's CAs are trusted. Without `certificate` and `key`, the client shows none. */
 export interface TlsSettings {
-  /** The name that the server's certificate must have, if it is not the host's. */
+  /** The name that the server's certificate must have, if it is not the name of the host. */
   readonly serverName?: string | undefined
   readonly ca?: CredentialSource | undefined
   readonly certificate?: CredentialSource | undefined
@@ -37,14 +37,14 @@ export interface TemporalAccess {
   /** `host:port` */
   readonly address: string
   readonly namespace: string
-  /** Absent: plain text. */
+  /** Absent: the connection has no TLS. */
   readonly tls?: TlsSettings | undefined
   readonly apiKey?: CredentialSource | undefined
   /** Further headers of every call. Their values are secrets. */
   readonly headers?: Readonly<Record<string, string>>
   /** Absent: payloads are plain JSON. */
   readonly encryption?: PayloadEncryption | undefined
-  /** The config's names for streams. Absent: callers use ids. */
+  /** Names of the config's streams. Absent: callers use ids. */
   readonly streamNames?: StreamNames | undefined
   /** Never set. It makes the compiler refuse the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
   readonly useEnvironment?: never

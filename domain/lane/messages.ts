@@ -2,15 +2,18 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process's view of the account. Sent at most once per block, and only if there is something to report. */
+/** A process's report on the account. A process sends at most one per block, and only if something has changed. */
 export interface Observation extends ledger.Observed {
   /** Nonces that this process drives. */
   readonly claims: readonly number[]
   /** This process has observed without a gap since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
-  /** Transaction count including the pool, by a quorum of nodes. Sent in the first observation, and until `synced`. */
+  /**
+   * Transaction count including the pool, by a quorum of nodes. A process sends it in its first observation, and in
+   * each later one until the ledger is `synced`.
+   */
   readonly pending?: number
-  /** A majority of nodes shows a reorganisation deeper than finality. Then `finalized` may fall; `next` does not. */
+  /** A majority of nodes shows a reorganisation of final blocks. Then `finalized` may fall, but `next` does not. */
   readonly undone?: boolean
 }
 
@@ -20,8 +23,8 @@ export type Ask =
   /** Asks for a nonce. A draining lane, or one below its minimum balance, grants one only to `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
   /**
-   * Asks for the nonce that an intent holds. With `callHash` the caller may send the call afterwards. If the nonce is
-   * for another call, the answer is `conflict`.
+   * Asks for the nonce that an intent holds. With `callHash`, the caller may send the call, and the answer is
+   * `conflict` if the nonce is for another call.
    */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, nothing is added. The answer lists all attempts. */
@@ -29,27 +32,28 @@ export type Ask =
   /** Returns a nonce for which nothing was signed. */
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * Withdraws the intent. `leave`: only if it holds no nonce. `cancel`: its nonce gets a no-op. `abandon`: the lane
-   * takes over its unmined nonce, but only if the lane is forbidden or had no report for `withoutWorkerMs`.
+   * Withdraws the intent. `leave`: only if the intent holds no nonce. `cancel`: the intent's nonce gets a no-op.
+   * `abandon`: the lane takes over the intent's unmined nonce, but only if the lane is forbidden or had no report for
+   * `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** Fills this nonce with a no-op. An `operator` must use `cancelNonce` for a nonce that has an owner. */
+  /** Fills this nonce with a no-op. If the nonce has an owner, an `operator` must use `cancelNonce` instead. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
-  /** The config of a process. A window that an operator set stays until the config's own window changes. */
+  /** The config of a process. A window from `setWindow` stays in force until the window in the config changes. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
   /** Reports that the chain no longer has this block, which the ledger knows as final. */
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
-/** Orders of operators, and reports of processes other than observations. */
+/** Orders of operators, and the reports `configure` and `replaced` of processes. */
 export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
 
-/** Author and reason. `orderOf` fills in what is missing. */
+/** An order without an author counts as given by `unnamed` (`orderOf`). */
 interface Named {
   readonly order?: Order
 }
 
-/** Orders of operators, and of Portage itself. The ledger keeps each with author and reason (`LaneState.orders`). */
+/** Orders of operators and of Portage itself. The ledger keeps each with author and reason (`LaneState.orders`). */
 export type OperatorAsk = Named & OperatorOrder
 
 type OperatorOrder =
@@ -57,10 +61,10 @@ type OperatorOrder =
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
   /** Makes one more attempt for this nonce now, with at least these fees. */
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
-  /** Sends the signed bytes again, for this nonce or for all that are not in a block. */
+  /** Sends the signed bytes of this nonce again. Without `nonce`: of all nonces that are not in a block. */
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
-  /** `only`: end a pause of this kind and no other, so that Portage never ends an operator's pause. */
+  /** `only`: the kind of pause to end. Portage gives it, so that Portage never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   /** Grants nonces only to operator transactions. Transactions in flight go on. */
   | { readonly kind: 'drain'; readonly reason: string }
@@ -70,54 +74,52 @@ type OperatorOrder =
   | { readonly kind: 'activate' }
   | { readonly kind: 'setWindow'; readonly window: number }
   | { readonly kind: 'resync' }
-  /** Forgets all nonces and reads the account again. Refused while the chain has the ledger's final block. */
+  /** Forgets all nonces, so that the account is read again. Refused if the chain has the ledger's final block. */
   | { readonly kind: 'reset' }
 
-/** Why no nonce was granted. `none`: `find` found no nonce. */
+/** Why no nonce was granted. `none`: `find` found no nonce of this intent. */
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
 
 export type LaneAnswer =
   | { readonly kind: 'granted'; readonly entry: ledger.Entry }
-  /** `later`: an intent of a later round of the same workflow that holds a nonce. */
+  /** `later`: the id of an intent that holds a nonce for a later round of the same workflow. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string; readonly later?: string }
   | { readonly kind: 'attempts'; readonly attempts: readonly ledger.Attempt[] }
   | { readonly kind: 'free' }
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
-/** The ledger as a process last knew it. From this, a reset or restored ledger learns what it lost. */
+/** The ledger as a process last knew it. A reset or restored ledger learns from it which grants it lost. */
 export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized'>
 
 export interface ApplyRequest {
   readonly observe?: Observation
-  /** Absent: the process has no answer of the ledger yet. */
+  /** Absent: the ledger has not answered this process yet. */
   readonly known?: KnownLedger
-  /** Run id of the ledger's last answer; empty before the first answer. Absent in requests that ask for no nonce. */
+  /** Run id of the ledger's last answer; empty before the first answer. Absent if no request asks for a nonce. */
   readonly run?: string
   readonly requests: readonly LaneRequest[]
 }
 
-/** A nonce that a process must fill with a no-op. Repeated until the nonce is in a block. */
+/** A nonce that a process must fill with a no-op. Every answer repeats the order until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** Hash of the call that the no-op replaces. If it is mined, the nonce was not used from outside. Absent: unknown. */
+  /** Hash of the call that the no-op replaces, if known. If this call is mined, Portage itself used the nonce. */
   readonly callHash?: string
 }
 
-/** An operator's order to raise the fees of a nonce. Repeated until the new attempt is recorded. */
+/** An operator's order to raise the fees of a nonce. Every answer repeats it until the attempt is recorded. */
 export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }
 
 export interface ApplyResponse {
-  /** One per request, in the order of the requests. */
   readonly answers: readonly LaneAnswer[]
   readonly orders: readonly FillOrder[]
   readonly raises: readonly RaiseOrder[]
   readonly view: LaneView
 }
 
-/** The state of the ledger, for processes. */
 export interface LaneView
   extends
     Pick<ledger.LaneState, 'synced' | 'next' | 'era' | 'republish' | 'forgotten'>,
@@ -131,7 +133,7 @@ export interface LaneView
   readonly keptLimit: number
   /** Number of grants. It never falls, unlike `next`, which falls when nonces are returned. */
   readonly granted: number
-  /** Id of the run that answered. After a reset, a request meant for another run gets no nonce. Absent in queries. */
+  /** Id of the run that answered. After a reset, a request for another run gets no nonce. Queries leave it out. */
   readonly run?: string
   /** Height at which `finalized` was first reported. A lower nonce at this final height means that blocks were lost. */
   readonly finalizedAt?: number
@@ -147,7 +149,7 @@ export interface Closed {
   readonly by?: string
 }
 
-/** An owner to be notified: its nonce fell out of its block, and the process that reported this does not drive it. */
+/** The owner of a nonce that fell out of its block. It is notified unless the reporting process drives the nonce. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number
@@ -161,7 +163,7 @@ export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly why?: ClosedFor | 'unserved'
 }
 
-/** Error code of each reason why a lane grants nothing now. The permanent `withdrawn` and `conflict` have none. */
+/** Error code of each reason that may pass. `withdrawn` and `conflict` are permanent, so they have no code. */
 export const refusalCodes = {
   paused: 'LANE_PAUSED',
   unsynced: 'LANE_UNSYNCED',

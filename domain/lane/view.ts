@@ -34,7 +34,7 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/** Nonces to fill with a no-op now. `fillDueAt` delays released and inherited ones, which may still be used. */
+/** Nonces to fill with a no-op now. Released and inherited nonces wait (`fillDueAt`), as they may still be used. */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0

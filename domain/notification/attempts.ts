@@ -3,11 +3,9 @@ import type { Notification } from './notification.ts'
 
 const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 
-/** Times to wait, ms. */
 export interface AttemptSchedule {
-  /** Times between the tries of one notification. */
   readonly triesMs: readonly number[]
-  /** Times between tries (one request each) of a receiver that does not answer. */
+  /** Times between requests to a receiver that does not answer. */
   readonly restsMs: readonly number[]
 }
 
@@ -16,9 +14,9 @@ export const attemptSchedule: AttemptSchedule = {
   triesMs: [5 * secondMs, 5 * minuteMs, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)],
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
-/** Longest pause that a receiver can ask for, ms. */
+/** Longest pause after a failure, ms, even if the receiver asks for a longer one. */
 const longestRestMs = hourMs
-/** After an outage, notifications with fewer tries are due first. One of the others may have stopped the receiver. */
+/** After an outage, notifications with fewer tries than this are due first. Others may have caused the outage. */
 const triesUntilAlone = 3
 
 /** `taken`: 2xx. `gone`: 410. `failed`: no answer, or a request to wait. `refused`: any other answer. */
@@ -36,7 +34,7 @@ export interface AttemptFacts {
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** The state after a try. A notification whose last try is refused is given up. A missing answer never ends it. */
+/** The state after a try. A notification is given up after its last refusal, but never for a missing answer. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)
@@ -70,7 +68,7 @@ function receiverAfter(
 ): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
-  // The failure of a parallel try does not count again.
+  // Tries that run in parallel fail together, so only the first failure counts.
   if (failure && now < failure.nextAt) return {}
   const tries = (failure?.tries ?? 0) + 1
   const restMs = withJitter(restsMs[Math.min(tries, restsMs.length) - 1] ?? 0, jitter)

@@ -15,9 +15,8 @@ export interface Condition {
   readonly data: NotificationData
 }
 
-/** The conditions of one source. Absent `conditions`: the source could not be read, so its conditions go on. */
+/** The conditions of one source. Absent `conditions`: they could not be read, so the known ones count as lasting. */
 export interface ConditionSource {
-  /** Prefix of the keys of the source's conditions. */
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
@@ -52,7 +51,6 @@ export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now:
   return [{ key: `stream/${stream}/gap`, type: 'stream.gap', about: { chains, bridge }, data }]
 }
 
-/** The halts in force. A halt of everything has no chain and no bridge. */
 export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Condition[] {
   return halts.map(({ scope, by, reason, at }) => {
     const { bridge, chain, sourceChain, targetChain } = scope
@@ -60,7 +58,7 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
     const about = { bridge, ...(chains.length > 0 && { chains }) }
     const since = new Date(at).toISOString()
     const shown = (name: string | undefined) => name && printable(name)
-    // The fields are named one by one, because forged settings may have other fields in `scope`.
+    // Only these fields are copied, because forged settings may have other fields in `scope`.
     const data = {
       ...{ bridge: shown(bridge), chain: shown(chain), sourceChain: shown(sourceChain), targetChain: shown(targetChain) },
       ...{ by: printable(by), reason: printable(reason), since },

@@ -3,7 +3,6 @@ import { fnv1a } from '../hash.ts'
 import type { LaneId } from '../lane/lane.ts'
 import type { BridgeName, ChainName } from '../transfer/transfer.ts'
 
-/** Names of the events for receivers, in config, webhooks and metrics. */
 export const notificationTypes = [
   'transfer.delivered',
   'transfer.reversed',
@@ -20,7 +19,6 @@ export type NotificationType = (typeof notificationTypes)[number]
 export interface Notification {
   /** The `webhook-id`. A receiver recognises repetitions by this id. Letters, digits, `_` and `-`. */
   readonly id: string
-  /** `notification.test`: an operator's test. */
   readonly type: NotificationType | 'notification.test'
   /** When the event happened, or was first seen, ms since the epoch. */
   readonly at: number
@@ -29,7 +27,6 @@ export interface Notification {
 
 export type NotificationData = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The chains, bridge and lane that a notification concerns. Absent: none. */
 export interface NotificationSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly bridge?: BridgeName | undefined
@@ -49,24 +46,23 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** A list excludes what it does not name. A notification without a chain (a halt of everything) passes any `chains`. */
+/** Whether the filter lets a subject pass. A subject without a chain (a halt of everything) passes any `chains`. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/** Key to sort by time, the same at each try: µs since the epoch. The last three digits separate events of one ms. */
+/** Key to sort by time, the same at each try: µs since the epoch. The id gives the last three digits. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }
 
-/** A receiver of the config. */
 export interface Receiver {
   readonly name: string
-  /** Only the origin may be shown, since path and query may be secret. */
+  /** Path and query may be secret, so only the origin may be shown. */
   readonly url: string
-  /** Each secret (`whsec_` and base64) makes a signature. The receiver checks the one of the secret it knows. */
+  /** Each secret (`whsec_` and base64) makes one signature. The receiver knows one secret and checks its signature. */
   readonly secrets: readonly CredentialSource[]
   readonly filter: NotificationFilter
 }

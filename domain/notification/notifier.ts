@@ -3,18 +3,17 @@ import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification, NotificationType } from './notification.ts'
 
-/** Progress through Temporal's list of closed transfers. ms since the epoch, by Temporal's clock except `since`. */
+/** How far Temporal's list of closed transfers is read. Times in ms, by Temporal's clock except `since`. */
 export interface NotifierCursor {
   /** All transfers that closed before this time were notified, or wait for another try. */
   readonly from: number
-  /** The latest closing time in the list. */
   readonly seen: number
   /**
-   * Waits for runs that Temporal lists late. `seen` is the latest closing time that was listed at `since` (by the
-   * process's clock). Once enough time has passed since then, `from` becomes this `seen`.
+   * `from` rises late, because Temporal lists some runs late. `seen` is the latest closing time that was listed at
+   * `since`, by the process's clock. Once enough time has passed since then, `from` becomes this `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
-  /** Newest notified runs that closed since `from`. After a crash, older runs are notified again, with the same ids. */
+  /** The newest notified runs that closed since `from`. After a crash, older runs are notified again. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
@@ -42,7 +41,7 @@ export interface NotificationTestResult {
   readonly why?: string
 }
 
-/** The state of one receiver, plain JSON. It has no transfers, because Temporal lists them. See `notifierLimits`. */
+/** The state of one receiver, plain JSON within `notifierLimits`. Temporal lists transfers, so the state has none. */
 export interface NotifierState {
   readonly cursor: NotifierCursor
   /** When each notified condition that still holds was first seen, ms since the epoch, by key. */
@@ -53,17 +52,17 @@ export interface NotifierState {
   readonly disabled?: DisabledReceiver | undefined
   /** Transfers that closed in this period are notified again, the oldest first. */
   readonly replay?: { readonly from: number; readonly to: number } | undefined
-  /** The latest notifications of conditions, for a replay. Temporal has no list of them. */
+  /** The latest notifications of conditions. A replay needs them, because Temporal does not list conditions. */
   readonly recent: readonly Notification[]
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
   readonly lastSentAt?: number | undefined
-  /** When a step last recorded its progress, ms since the epoch. The counts are of that time. */
+  /** When a step last recorded its progress, ms since the epoch. `counts` has not changed since then. */
   readonly recordedAt?: number | undefined
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** Maximum items. `holding` has room for a thousand parked transfers and all other conditions: 100 KB. */
+/** Maximum items. `holding` (100 KB) has room for a thousand parked transfers and all other conditions. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 /** @param from transfers that closed earlier are not notified, ms since the epoch by Temporal's clock */
@@ -85,25 +84,25 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** After this time without a record, ms, no step is running. A running step records its progress every minute. */
+/** A running step records its progress every minute. After this time without a record, ms, no step is running. */
 const silentMs = 5 * 60_000
 
 /** When the receiver's notifications stopped, ms since the epoch. Undefined: the receiver is being notified. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // The workflow obeyed its last order, so it was alive then.
+  // The workflow was alive when it obeyed its last order.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }
 
-/** Number of waiting notifications. @param closed how many closed transfers Temporal lists after the last one read */
+/** Number of waiting notifications. @param closed how many closed transfers in Temporal's list are not read yet */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
   const both = unsent.filter(({ notification }) => isListed(notification)).length
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/** Applies a reading: new conditions become pending, ended ones are dropped. A source that was not read ends none. */
+/** Applies a reading: new conditions become pending, ended ones are dropped. An unread source ends no condition. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],
@@ -133,17 +132,17 @@ export type NotifierOrder =
   /** Notifies again of all events since `since`, ms since the epoch. */
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** A notification of what only a process can see: the spending of a key. A repeated id is ignored. */
+  /** A notification of the spending of a key, which only a process can see. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
 /** Maximum length of a raised notification as JSON, characters. */
 const mostRaised = 2_000
-/** The types that processes raise. A stranger's signal must not get an invented delivery signed and sent. */
+/** Types that a signal may raise. A stranger's signal must not get an invented delivery signed and sent. */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
 /** How far the clock of the raising process may be ahead, ms. */
 const mostAheadMs = 24 * 3_600_000
 
-/** The state after an order. A malformed one changes nothing. @param at ms since the epoch, workflow time */
+/** The state after an order. A malformed notification changes nothing. @param at ms since the epoch */
 export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at: number): NotifierState {
   if (order.kind === 'raise') return isRaised(order.notification, at) ? raised(state, order.notification) : state
   const { kind } = order
@@ -158,7 +157,7 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
       return { ...noted, ...fresh, disabled: undefined, failure: undefined }
     }
     case 'replay': {
-      // Temporal takes no time before year 0, and nothing happened before 1970.
+      // Temporal accepts no time before year 0, and no event is older than 1970.
       const from = Math.max(0, Math.min(order.since, state.replay?.from ?? Infinity))
       const again = state.recent.filter((one) => one.at >= order.since && !state.pending.some(({ id }) => id === one.id))
       return { ...noted, replay: { from, to: at }, pending: [...noted.pending, ...again].slice(0, notifierLimits.pending) }
@@ -178,7 +177,7 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/** @param now workflow time. A notification dated far ahead could never be sent, and would block all after it */
+/** @param now workflow time. A notification from far ahead could never be sent, and would block all others */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: text(64), at: whole })(given, '')

@@ -11,7 +11,6 @@ export interface SettingsCheckpoint {
   readonly settings: Settings
 }
 
-/** The settings of a checkpoint, and how many of its rows were refused. */
 export interface KeptSettings {
   readonly settings: Settings
   readonly at: number
@@ -23,7 +22,7 @@ const list = listOf(
   2_000,
 )
 
-/** Reads a checkpoint. It may be forged, so the checks of orders apply to it. Throws an Error that names the field. */
+/** Reads a checkpoint. It may be forged, so its rows must pass the checks of orders. Throws an Error with the field. */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),
@@ -43,11 +42,10 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
       refused += 1
     }
   }
-  // The version is at least the checkpoint's, so that a process that knows it from before a wipe sees no change.
+  // The version never falls, so a process that had these settings before the wipe sees no change.
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 
-/** The orders that produce these settings, one per row, with author and reason. */
 export function ordersOf({ halts, denied, fees, nodes, tokens }: Settings, at: number): (SettingsOrders & { readonly at: number })[] {
   const ours = { by: 'portage', reason: 'from a checkpoint', at }
   const listed = tokens.filter(({ issuedAt }) => issuedAt !== undefined)
@@ -63,7 +61,6 @@ export function ordersOf({ halts, denied, fees, nodes, tokens }: Settings, at: n
   ]
 }
 
-/** The restrictions of `kept` that `settings` lacks: halts, denials, revoked tokens. */
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
   const restricting = { ...kept, fees: [], nodes: [], tokens: kept.tokens.filter(({ revoked }) => revoked) }
   return ordersOf(restricting, at).filter((given) => applySettingsOrders(settings, given, at) !== settings)

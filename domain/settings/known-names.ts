@@ -3,34 +3,33 @@ import type { FeeScope } from '../fees/fees.ts'
 import { type ChainName, numberOfUnconfigured } from '../transfer/transfer.ts'
 import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope } from './settings.ts'
 
-/** The names of the config that an order may use. */
 export interface KnownNames {
   readonly bridges: readonly string[]
-  /** Chain → its nodes by name. */
+  /** Names of the nodes of each chain. */
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Chain → its nodes that read. A majority is counted among these. */
+  /** Names of the nodes of each chain that serve reads. A majority is a majority of these nodes. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]
-  /** Accept revocations of unlisted tokens, for settings from outside this namespace. Absent: refuse them. */
+  /** Whether tokens that are not listed may be revoked, as settings from outside this namespace need. Absent: no. */
   readonly unlistedTokens?: true
 }
 
-/** Refuses unknown names, which have no effect, unless the order removes a row. Throws INPUT_INVALID with the field. */
+/** Refuses unknown names, which have no effect, except in orders that remove a row. Throws INPUT_INVALID. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
   for (const [index, order] of orders.entries()) {
     const listsRevoked = order.kind === 'addToken' && revoked.has(order.token.jti)
     const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
-    // The chains and lanes of a revoked token may no longer be in the config.
+    // The config may no longer have the chains and lanes of a revoked token.
     if (listsRevoked) continue
     const author = { by: 'x', reason: 'x', orders: [order] }
     if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
   }
 }
 
-/** Refuses to revoke an unlisted id. Otherwise ids that nobody signed would fill the list of tokens for a year. */
+/** Refuses to revoke an unlisted id, because ids that nobody signed would fill the list of tokens for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {
@@ -91,7 +90,6 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
     const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
     if (configured !== undefined) fail(`${path}.${field}: Wormhole's chain ${number} is called ${configured} in the config`)
   }
-  // With a third chain the scope would cover no transfer.
   if (chain !== undefined && sourceChain !== undefined && targetChain !== undefined && chain !== sourceChain && chain !== targetChain)
     fail(`${path}.chain: no transfer is from ${sourceChain} to ${targetChain} and of ${chain}`)
 }

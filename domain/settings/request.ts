@@ -10,17 +10,16 @@ export function assertSettingsOrders(request: SettingsOrders): void {
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Maximum rows of each list. Every answer has all settings, and must stay far below the server's 2 MB. */
+/** Maximum rows of each list. Every answer contains all settings, and must stay far below the server's 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } as const
 
-/** Refuses settings beyond these limits. Throws an Error that names the list. */
 export function assertSettingsFit(settings: Settings): void {
   for (const name of ['halts', 'denied', 'fees', 'nodes', 'tokens'] as const) {
     if (settings[name].length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
   }
 }
 
-/** This check does nothing, because `byKind` has checked the field. */
+/** `byKind` has already checked this field. */
 const kind: Check = () => {}
 const name = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'a name: lower case letters, digits and dashes')
 
@@ -28,7 +27,7 @@ const maybe = optional(name)
 // Unknown fields are refused, since a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** A token in the form of `Parties.token`. A leading zero or too many digits would match nothing. */
+/** A token in the form of `Parties.token`. An id with a leading zero or with more digits would match no token. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
 /** An address of 20 bytes, or of 32 as in a message: 12 zero bytes first. */
 const recipient = pattern(
@@ -97,7 +96,7 @@ const settingsOrder = byKind({
 } satisfies Record<SettingsOrder['kind'], Check>)
 
 const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
-/** Replaces each variable during the checks. It is a private-use character, which no URL has. */
+/** Replaces each variable during the checks. No URL has this character, because it is for private use. */
 const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */
@@ -136,7 +135,6 @@ export function resolveNodeUrl(
   return URL.canParse(resolved) && /^https?:$/.test(new URL(resolved).protocol) ? { url: resolved } : { problem: '(not an http URL)' }
 }
 
-/** Whether a path segment is too short to be a key, which has at least 16 characters. */
 function harmless(segment: string): boolean {
   return segment === hole || /^[a-z0-9]{0,8}$/i.test(segment)
 }

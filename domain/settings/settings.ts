@@ -6,7 +6,7 @@ import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 /** The scope of a halt. Each field narrows it. A scope without fields covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
-  /** Transfers from or to this chain. */
+  /** Covers transfers from and to this chain. */
   readonly chain?: ChainName | undefined
   readonly sourceChain?: ChainName | undefined
   readonly targetChain?: ChainName | undefined
@@ -24,8 +24,8 @@ export interface Halt extends Given {
 export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
-   * Lower case. Recipient: `<target chain name>/<address>` or `<address>`.
-   * Token: `<wormhole chain id>/<64 hex digits>`, native bridge: `<network id>/<64 hex digits of its source contract>`.
+   * Lower case. A recipient is `<target chain name>/<address>` or `<address>`. A token is `<wormhole chain id>/<64 hex
+   * digits>`; of a native bridge, it is `<network id>/<64 hex digits of its source contract>`.
    */
   readonly value: string
 }
@@ -34,7 +34,7 @@ export interface NodeChange {
   readonly chain: ChainName
   readonly name: string
   readonly disabled: boolean
-  /** Only for an added node. Secrets in it are `${VARIABLE}`s (assertNodeUrl). */
+  /** URL of an added node, with secrets as `${VARIABLE}` (`assertNodeUrl`). */
   readonly url?: string | undefined
   readonly use?: NodeUse | undefined
 }
@@ -42,7 +42,7 @@ export interface NodeChange {
 /** `read`: reads only. `send`: sends only. `private`: sends only, on chains whose lanes send privately. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/** An access token, without its text. A revoked token that was never listed has only `jti` and `revoked`. */
+/** An access token without its text. A revoked token that was never listed has only `jti` and `revoked`. */
 export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
   readonly jti: string
   readonly revoked?: Given
@@ -67,9 +67,7 @@ export type SettingsOrder =
   | { readonly kind: 'addToken'; readonly token: Principal }
   | { readonly kind: 'revokeToken'; readonly jti: string }
 
-/** Operators' changes to the config. Plain JSON. */
 export interface Settings {
-  /** Number of changes. */
   readonly version: number
   readonly halts: readonly Halt[]
   readonly denied: readonly DenyRule[]
@@ -95,7 +93,6 @@ export function haltOf(
   )
 }
 
-/** The deny rule that covers a delivery, if any. `Endpoint.delivery` names the parties. */
 export function denyRuleOf(
   settings: Settings,
   { targetChain, recipient, token }: { readonly targetChain: ChainName; readonly recipient: string; readonly token: string },
@@ -104,12 +101,10 @@ export function denyRuleOf(
   return settings.denied.find(({ kind, value }) => (kind === 'token' ? value === token.toLowerCase() : recipients.includes(value)))
 }
 
-/** Orders of one person with one reason. */
 export interface SettingsOrders extends Order {
   readonly orders: readonly SettingsOrder[]
 }
 
-/** How many changes the audit holds at most. The workflow's history has all of them. */
 const auditLength = 200
 
 /** Applies orders. If nothing changes, the version stays, so requests can be repeated. @param at ms since the epoch */
@@ -161,7 +156,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/** Drops expired tokens, and old revocations of unlisted tokens. Returns the same object if there are none. */
+/** Drops expired tokens. For a revoked token that was never listed, the longest lifetime of a token counts. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
@@ -170,7 +165,6 @@ function withoutExpired(settings: Settings, at: number): Settings {
 
 type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tokens'>
 
-/** Replaces, adds or removes the row that has the fields of `key`. Other rows keep their places. */
 function edited<Name extends keyof Lists>(
   settings: Settings,
   name: Name,
@@ -184,7 +178,6 @@ function edited<Name extends keyof Lists>(
   return { ...settings, [name]: rows.toSpliced(found < 0 ? rows.length : found, 1, ...(after === undefined ? [] : [after])) }
 }
 
-/** The order in its stored form: hex in lower case, no undefined fields. */
 function canonical(order: SettingsOrder): SettingsOrder {
   switch (order.kind) {
     case 'halt':
@@ -205,7 +198,6 @@ function canonical(order: SettingsOrder): SettingsOrder {
   }
 }
 
-/** Writes a token without 0x, and a recipient in lower case. */
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
 /** Shortens a recipient of 32 bytes to its last 20, the form that bridges use. */

@@ -13,7 +13,7 @@ export interface StreamCheckpoint {
   /** MIP-61's completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** The cursor when this was written. A quorum must still have its block, because a fork voids the checkpoint. */
+  /** The cursor of that time. After a fork, a quorum no longer has its block, and the checkpoint is worthless. */
   readonly cursor?: ScannedBlock
   /** Exceptions above the watermark, so that these numbers are not started again. */
   readonly exceptions: readonly StreamException[]
@@ -32,7 +32,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/** MIP-61's BOOTSTRAP: scans from the head, backfills from `completedHeight`. Throws an Error that names the field. */
+/** MIP-61's BOOTSTRAP: scan from the head, backfill from `completedHeight`. Throws an Error that names the field. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
   // The numbers of another contract or network belong to other transfers.

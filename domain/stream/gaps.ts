@@ -13,7 +13,6 @@ export const hasGap = (gaps: readonly Gap[], number: bigint) => gapAt(gaps, numb
 export const gapSize = ({ from, to }: Pick<Gap, 'from' | 'to'>) => BigInt(to) - BigInt(from) + 1n
 export const byFirst = (a: Gap, b: Gap) => compare(a.from, b.from)
 
-/** Creates a gap. None of its numbers can be in a block below its `height`. */
 export function newGap({ marks, config }: StreamState, from: bigint, to: bigint, state: Gap['state'], at: number): Gap {
   const height = heightBelow(marks, from) ?? config.start
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
@@ -31,8 +30,8 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 }
 
 /**
- * Keeps the lists within their limits. If there are too many gaps, the two closest become one, together with the open
- * numbers between them. An audit corrects that.
+ * Keeps the lists within their limits. If there are too many gaps, the two closest gaps become one gap, which takes in
+ * the open numbers between them. An audit corrects the merged gap.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
@@ -58,7 +57,6 @@ function joined(gaps: readonly Gap[]): readonly Gap[] {
   }, [])
 }
 
-/** Index of the upper gap of the closest pair, the highest pair if several are equally close. */
 function narrowest(gaps: readonly Gap[]): number {
   let [best, least] = [1, -1n]
   gaps.forEach(({ from }, index) => {
@@ -71,8 +69,8 @@ function narrowest(gaps: readonly Gap[]): number {
 }
 
 /**
- * Adds a mark, which is a number with its height. Keeps the first and last mark of a height. A full list drops every
- * other mark of its older half.
+ * Adds a mark, which is a number with its height. Of the marks of one height, only the first and the last are kept. If
+ * the list is full, every other mark of its older half is dropped.
  */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
@@ -106,6 +104,5 @@ export function clip(text: string): string {
 export const compare = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
-/** Sorts intervals by their first numbers, as `missingBetween` requires. */
 export const sortedSet = (items: readonly (readonly [from: string, to: string])[]): IntervalSet =>
   items.toSorted(([a], [b]) => compare(a, b))

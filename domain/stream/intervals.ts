@@ -2,12 +2,10 @@
 export type Interval = readonly [from: bigint, to: bigint]
 /** A set of u64 numbers: ascending intervals that neither touch nor overlap. */
 export type Intervals = readonly Interval[]
-/** The same set as plain JSON, in decimal strings. */
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
-/** The set as text: `5x4,4` is 5 to 9 and 13. Before `x`: distance from the previous end. After `x`: length - 1. */
+/** As text: `5x4,4` is 5 to 9 and 13. Before `x`: distance from the last interval's end. After `x`: length - 1. */
 export type PackedIntervals = string
 
-/** Sorts the intervals and merges intervals that overlap or touch. */
 export function joinIntervals(intervals: readonly Interval[]): Intervals {
   const joined: [bigint, bigint][] = []
   for (const [from, to] of intervals.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
@@ -47,7 +45,7 @@ export function countIn(intervals: Intervals): bigint {
   return intervals.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
 }
 
-/** At most `most` numbers: first the numbers from `from` upwards, then the lowest. */
+/** Takes at most `most` numbers: first the numbers from `from` upwards, then the lowest numbers. */
 export function takeNumbers(intervals: Intervals, from: bigint, most: number): readonly bigint[] {
   const first = indexAt(intervals, from)
   const taken: bigint[] = []

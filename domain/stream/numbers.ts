@@ -12,7 +12,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many more transfers may be opened. Parked numbers, and numbers outside the window, do not count. */
+/** How many more transfers may be opened. Parked numbers, and numbers outside the window, take no room. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -24,17 +24,15 @@ export function isUnresolved(state: StreamState, number: string): boolean {
   return hasGap(state.gaps, BigInt(number)) || isStarted(state, number)
 }
 
-/** Whether the number is open or outside the window. Such a number needs no more room. */
 export function isStarted(state: StreamState, number: string): boolean {
   return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
 
-/** Whether a transfer with this number has to be started if the source shows it, since the number is not resolved. */
+/** Whether the number is not resolved. Then its transfer must be started when the source shows the number. */
 export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }
 
-/** Whether a number is known, but not open, not in a gap and not an exception. */
 export function isResolved(state: StreamState, number: string): boolean {
   const isKnown = BigInt(number) >= BigInt(state.config.first) && BigInt(number) < BigInt(state.next)
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
@@ -55,7 +53,7 @@ interface Draft {
   readonly open: Map<string, OpenNumber>
 }
 
-/** Opens or resolves the numbers of the finding. Numbers between them become gaps. Undefined: no room, no change. */
+/** Opens or resolves the numbers of a finding. Unknown numbers between them become gaps. Undefined: no room. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
@@ -79,7 +77,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number), end)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // A checkpoint listed this exception, or it was listed before gaps were merged. The number stays an exception.
+    // A checkpoint listed this exception, or it was listed before gaps were merged. The number keeps it.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
@@ -94,7 +92,7 @@ function withoutGap(state: StreamState, number: bigint, at: number): StreamState
   return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
 }
 
-/** An exception above all known numbers becomes known once a reading passes over it, so it joins the numbers. */
+/** An exception can be above all known numbers. When a reading passes over its number, the number becomes known. */
 export function withPassed(state: StreamState, reading: Reading): Finding {
   const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
   return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
@@ -105,7 +103,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** Turns resolved numbers without an exception into gaps, even below `first`, since the chain outranks an operator. */
+/** Makes gaps of resolved numbers without an exception, even below `first`: the chain outranks an operator. */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
@@ -118,7 +116,6 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   return reopened.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...reopened].sort(byFirst) })
 }
 
-/** Resolves a number: afterwards it is neither open nor in a gap. */
 export function resolve(state: StreamState, number: string): StreamState {
   const open = state.open.filter((one) => one.number !== number)
   const unknownCompletions = without(state.unknownCompletions, number, number)

@@ -3,7 +3,6 @@ import type { OutsideNumbers, StreamState } from './stream.ts'
 
 /** Maximum bytes for the numbers outside the window: about 8,000 intervals of numbers that are close together. */
 export const maxOutsideBytes = 24 * 1024
-/** Above this size, bytes, the alarm `crowded` is raised. */
 const crowdedBytes = maxOutsideBytes / 2
 
 type Outside = Pick<StreamState, 'outside'>
@@ -32,7 +31,7 @@ export function isAnyOutside({ outside }: Outside, from: string, to: string): bo
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
 
-/** Moves a number outside the window and replaces any earlier reason. Undefined: there is no room. */
+/** Moves a number outside the window. The reason replaces any earlier one. Undefined: there is no room. */
 export function moveOutside(state: StreamState, number: string, { code, waits }: Reason): StreamState | undefined {
   const others = bringBack(state, number, number).outside
   const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits

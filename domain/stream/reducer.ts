@@ -19,7 +19,6 @@ import type {
 } from './stream.ts'
 import { closed, completed, park, skip, undone, unpark, unskip } from './target.ts'
 
-/** An empty stream: at its first start, or after Temporal was wiped. */
 export function initialStream(config: StreamConfig): StreamState {
   return {
     config,
@@ -94,7 +93,6 @@ function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'s
   return done({ ...state, maxOpen: fitting(maxOpen), ordered: { by: clip(orderOf(request).by), at } })
 }
 
-/** The config of a process that has just started. An operator's order outranks it. */
 function configured(state: StreamState, { stream, origin, maxOpen }: RequestOf<'configured'>): StreamStep {
   const config = { ...state.config, stream, origin, maxOpen }
   return done({ ...state, config, maxOpen: state.ordered ? state.maxOpen : fitting(maxOpen) })
@@ -130,7 +128,7 @@ export function viewStream(state: StreamState): StreamView {
   }
 }
 
-/** Sums by code, since waiting and parked numbers may have the same code. */
+/** Counts by code. Waiting and parked numbers may have the same code, so their counts are added. */
 function outsideView(outside: ReturnType<typeof countOutside>): Readonly<Record<string, number>> {
   const sums: Record<string, number> = {}
   for (const { why, count } of outside) sums[why.code] = (sums[why.code] ?? 0) + count
@@ -162,7 +160,7 @@ export function completedNumber(state: StreamState): string | undefined {
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/** MIP-61's completed_block_height, but counting all blocks: no block up to it has an unresolved number. */
+/** MIP-61's completed_block_height, counted over all blocks: no block up to it has an unresolved number. */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined

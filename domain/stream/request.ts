@@ -5,7 +5,7 @@ import type { RequestOf, StreamRequest, StreamState, StreamUpdate } from './stre
 
 const highest = 2n ** 64n - 1n
 
-/** Whether the value is a whole number below 2^64 in its only spelling, since numbers are compared as texts. */
+/** Whether the value is a whole number below 2^64. Numbers are compared as texts, so only one spelling is valid. */
 export const isU64 = (value: unknown): value is string =>
   typeof value === 'string' && /^(0|[1-9][0-9]{0,19})$/.test(value) && BigInt(value) <= highest
 export const u64 = rule(isU64, 'a whole number below 2^64 in quotes')
@@ -14,7 +14,6 @@ export const words = text(1_000)
 export const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
 export const chainName = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'the name of a chain')
 
-/** At most 1,000 ascending intervals that neither touch nor overlap. */
 export const intervals: Check = (value, path) => {
   if (!Array.isArray(value) || value.length > 1_000) throw new Error(`${path}: must be a list of at most 1000 intervals`)
   let below = -2n
@@ -89,7 +88,6 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
   if (one.kind === 'closed' && one.outcome === 'cancelled') words(one.by, `${path}.by`)
   if (isStreamOrder(one) && one.kind !== 'resume' && !one.order) words(one.by, `${path}.order.by`)
   if (one.kind !== 'scanned' && one.kind !== 'backfilled') return
-  // All numbers of a reading must be in the blocks that it read.
   for (const [index, [, height]] of one.numbers.entries()) {
     const isWithin = height !== undefined && height >= one.from && height <= one.to
     if (!isWithin) throw new Error(`${path}.numbers[${index}][1]: outside of the blocks read`)
@@ -99,10 +97,9 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
 type OrderKind = 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume'
 type Facts = Readonly<Record<string, string | number | undefined>>
 
-/** Requests that are orders: of operators, or of the stream's agents. The other requests report findings. */
+/** Requests that are orders, from operators or from the stream's agents. All other requests report findings. */
 export type StreamOrder = RequestOf<OrderKind>
 
-/** The fields that the record of an order keeps. */
 const factsOf: { readonly [Kind in OrderKind]: (order: RequestOf<Kind>) => Facts } = {
   skip: ({ number }) => ({ number }),
   unskip: ({ number }) => ({ number }),

@@ -6,9 +6,10 @@ import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Only this raises the cursor. The agent starts all transfers of the range first.
- * Block hashes link the ranges. A request that skips a wanted number was made from an old view, so it changes nothing.
- * The first range must reach the checkpoint's block. Otherwise a fork between its end and that block would stay unseen.
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Before this request the agent has started all transfers of the range. No other
+ * request raises the cursor. The parent hash links each range to the previous range. A request that passes over a
+ * wanted number was made from an old view, so it changes nothing. The first range must reach the checkpoint's block,
+ * because otherwise a fork between the end of the range and that block would stay unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -25,7 +26,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const { fork: _, base: __, ...rest } = learnt
   const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // A backfill may have been ordered before the live scan began. Blocks that the scan reads are removed from it.
+  // A backfill may have been ordered before the live scan began. Blocks of the live scan are removed from it.
   const left = without(moved.backfill.left, String(request.from), String(Number.MAX_SAFE_INTEGER))
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
@@ -36,7 +37,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/** A message from the spy or a new subscription (`received`) ends its silence. A number found twice counts once. */
+/** `received`: the spy sent a message, or the subscription is new. Then earlier missed messages are forgotten. */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -51,7 +52,7 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/** Moves the cursor below a fork. Numbers above become unknown, since new blocks may give them to other transfers. */
+/** Moves the cursor below a fork. Later numbers become unknown: new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -77,7 +78,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** The `first` and `start` that hold after a fork: the config's, if the fork may be below a trusted watermark. */
+/** `first` and `start` after a fork: those of the config, if the fork may be below a trusted watermark. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -86,13 +87,13 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/** Applies the source's count and table at a final block. Unseen numbers become gaps, `hidden` if already scanned. */
+/** Applies the source's count and table. Unseen numbers become gaps, and `hidden` gaps if their blocks were scanned. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // Blocks above the cursor are yet to be scanned. If no blocks are read, only the count shows which numbers exist.
+  // The scan will read the blocks above the cursor. Without a scan, only the count shows which numbers exist.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -101,10 +102,9 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
 }
 
-/** Gap states that the source's table may replace, since the table says more. */
+/** The source's table may replace these states of a gap, because the table is more precise. */
 const vague: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
 
-/** Changes the state of a gap and drops the reason of the old state. */
 function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
@@ -117,14 +117,14 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Records why numbers are missing. Gaps in state `hidden` or `undone` have a better reason already. */
+/** Records why numbers are missing. The states `hidden` and `undone` stay, because they say more. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = { ...(code !== undefined && { code }), ...(code !== undefined && chain !== undefined && { chain }) }
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** MIP-61's BOOTSTRAP: adds blocks below the live scan, for any process to read. This list survives a crash. */
+/** MIP-61's BOOTSTRAP: lists blocks below the live scan, for any process to read. The list survives a crash. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -134,7 +134,7 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
   return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
 }
 
-/** Records one chunk of a backfill, whose transfers the agent has started, or found delivered, before this request. */
+/** Records one chunk of a backfill. The agent has started its transfers before, or has found them delivered. */
 export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (isAnyWanted(state, request.passed)) return present(state)
@@ -187,7 +187,6 @@ export function trusted(
   return done(bounded({ ...raised, ...(start !== undefined && { start }), backfill: { ...state.backfill, left, by: clip(by) } }))
 }
 
-/** Merges the closest ranges until they are within the limit. */
 function fewer(ranges: IntervalSet): IntervalSet {
   if (ranges.length <= limits.backfill) return ranges
   const between = ranges.map(([from], index) => Number(BigInt(from) - BigInt(ranges[index - 1]?.[1] ?? 0)))

@@ -2,9 +2,9 @@ import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
- * One numbered source of transfers (a route of a native bridge, a Wormhole emitter). MIP-61: docs/concepts/streams.md.
- * Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch.
- * Plain JSON below 104 KiB: only unresolved numbers are listed, and every list has a limit (gaps.ts).
+ * The state of one numbered source of transfers: a route of a native bridge, or a Wormhole emitter
+ * (docs/concepts/streams.md). Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The
+ * state is plain JSON below 104 KiB, because it lists only unresolved numbers and every list has a limit (gaps.ts).
  */
 export interface StreamState {
   readonly config: StreamConfig
@@ -15,19 +15,19 @@ export interface StreamState {
   readonly cursor?: ScannedBlock
   /** Numbers that were started and are not resolved, ascending. */
   readonly open: readonly OpenNumber[]
-  /** Started numbers that are parked, or wait for a reason that concerns only them. `maxOpen` does not count them. */
+  /** Started numbers that are parked, or wait for a reason of their own. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   /** Numbers that were not seen, or are to be started again, ascending. */
   readonly gaps: readonly Gap[]
-  /** Numbers completed on the target but not seen at the source. They stay unresolved: their ids cannot be compared. */
+  /** Numbers completed before the source showed them. They stay unresolved, because no ids can be compared. */
   readonly unknownCompletions: IntervalSet
-  /** The latest numbers that were resolved without a delivery. `counts` has all. */
+  /** The latest numbers that were resolved without a delivery. `counts` counts all of them. */
   readonly exceptions: readonly StreamException[]
-  /** Heights of some numbers; of older numbers fewer are listed. A higher number never has a lower height. */
+  /** Heights of some numbers, fewer of the older ones. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
-  /** First block to read. A checkpoint or an operator vouches for earlier ones. Absent: no blocks are read. */
+  /** First block to read. A checkpoint or an operator vouches for earlier blocks. Absent: no blocks are read. */
   readonly start?: number
-  /** Block of the checkpoint that the stream started from. The first scan must reach it, and then unsets this field. */
+  /** Height of the checkpoint that the stream began with. The first scan must reach it, which removes the field. */
   readonly base?: number
   readonly backfill: Backfill
   /** Completions have been read up to this block of the target. */
@@ -35,7 +35,7 @@ export interface StreamState {
   readonly fork?: ForkAlarm
   /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A refused watermark: above the known numbers or the cursor. It stays until an acceptable one comes. */
+  /** A watermark that was refused, as it is above the known numbers or the cursor. Stays until one is accepted. */
   readonly distrusted?: Distrusted
   readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
@@ -43,7 +43,7 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages that other servers had but the spy has not sent, since the spy's last message. Absent: none. */
+  /** Messages that other servers have had since the spy's last message, but the spy has not sent. Absent: none. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   readonly updatedAt?: number
 }
@@ -55,13 +55,12 @@ export interface StreamConfig {
   readonly origin: string
   /** Lowest possible number: 1 for a native bridge, 0 for an emitter. */
   readonly first: string
-  /** First block to read. Absent: no blocks of the source are read, only a spy and the source's count. */
+  /** First block to read. Absent: the stream reads a spy and the source's count, but no blocks. */
   readonly start?: number
   /** Maximum transfers that are neither resolved nor parked. */
   readonly maxOpen: number
 }
 
-/** A block that the scan of the source has read. */
 export interface ScannedBlock {
   readonly height: number
   readonly hash: string
@@ -70,24 +69,24 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** The number was in `unknownCompletions` when it was seen. An agent must check by id whether it is delivered. */
+  /** The number was completed before it was seen (`unknownCompletions`). An agent must check its delivery by id. */
   readonly early?: true
-  /** Error code of a parked transfer that finds no room outside the window. It does not count towards `maxOpen`. */
+  /** Error code of a parked transfer that finds no room outside the window. `maxOpen` does not count its number. */
   readonly parked?: string
 }
 
-/** Numbers outside the window that share a code. */
 export interface OutsideNumbers {
   readonly code: string
-  /** The transfers are not parked: they retry by themselves. */
+  /** The transfers are not parked, but retry by themselves. */
   readonly waits?: true
   readonly packed: PackedIntervals
 }
 
 /**
- * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: in no final block yet. held: by
- * Wormhole's Governor. unobserved: final, but no server has it. hidden: in the source's table, but in no log. undone:
- * its completion was reorganised away, or an operator wants it again.
+ * `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the transfer.
+ * `not-final`: the message is in no final block yet. `held`: Wormhole's Governor holds the message. `unobserved`: the
+ * message is final, but no server has it. `hidden`: the number is in the source's table, but in no log. `undone`: the
+ * completion was reorganised away, or an operator wants the transfer again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
 export type GapState = (typeof gapStates)[number]
@@ -96,7 +95,7 @@ export interface Gap {
   readonly from: string
   readonly to: string
   readonly state: GapState
-  /** Only in `unstarted` gaps: the code of the reason, and the chain that causes it, if a chain does. */
+  /** Only in `unstarted` gaps: the code of the reason, and the chain if the reason concerns one chain. */
   readonly code?: string
   readonly chain?: string
   /** None of the gap's numbers is in a block below this height. */
@@ -104,7 +103,7 @@ export interface Gap {
   readonly at: number
 }
 
-/** How a number ends without a delivery: `skipped` and `cancelled` by an order, others by the check of a message. */
+/** How a number ends without a delivery: `skipped` and `cancelled` by an order, others by the message's check. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -119,7 +118,6 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 /** Blocks below the live scan that have yet to be read. */
 export interface Backfill {
-  /** Block heights. */
   readonly left: IntervalSet
   /** Number of blocks ordered since the list was last empty. Progress is measured against this number. */
   readonly ordered: number
@@ -133,7 +131,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** A node's next block does not have the last scanned block as its parent, although that block was final. */
+/** A node's next block names another parent than the last scanned block, although that block was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -143,7 +141,7 @@ export interface ForkAlarm {
 
 /** Numbers in final blocks of the source. All but those in `delivered` or `ignored` were started by the agent. */
 export interface Finding {
-  /** The height is absent if it is unknown, as from a spy. */
+  /** The height is absent if the block is unknown, for example if a spy sent the message. */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
   /** Numbers that the target's finalized state shows as delivered. */
   readonly delivered?: IntervalSet
@@ -151,7 +149,7 @@ export interface Finding {
   readonly ignored?: IntervalSet
 }
 
-/** All numbers in the logs of a range of blocks: each is in `numbers` or in `passed`. */
+/** All numbers in the logs of a range of blocks. Each number is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
   /**
    * Numbers that the agent did not start, since its view wants none of them (`isWanted`). The stream rejects the
@@ -163,10 +161,10 @@ export interface Reading extends Finding {
 export type StreamRequest =
   /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /** Numbers found by a spy (`received`), in the source's table, or by an audit. The spy did not send `missedBySpy`. */
+  /** Numbers found by an audit, in the source's table, or by a spy (`received`), which missed `missedBySpy`. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** Reads all blocks above `block` again, after a fork. A quorum of nodes still has `block`. */
+  /** Orders that all blocks above `block` are read again after a fork. A quorum of nodes still has `block`. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /** The source's highest number is `upTo` at the final block `height`. `present`: numbers in its table. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
@@ -175,12 +173,12 @@ export type StreamRequest =
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /** Numbers that any account completed in the target's final blocks `from` … `to`. Known ones were compared by id. */
+  /** Numbers that any account completed in these final blocks of the target. The ids of known ones were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: not parked, but waits long for a reason that concerns only it. Another transfer gets its room. */
+  /** `waits`: not parked, but waiting long for a reason of its own. Another transfer gets its room. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
@@ -224,7 +222,7 @@ export interface StreamResponse {
 /** A summary in a few hundred bytes, sent with every answer. For the lists, query the state. */
 export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
-  /** First block of the next `scanned` request. Absent: any block (BOOTSTRAP takes the head and backfills the rest). */
+  /** First block of the next `scanned` request. Absent: the scan begins at the head (BOOTSTRAP). */
   readonly nextHeight?: number
   readonly parentHash?: string
   /** MIP-61's completed_nonce_height and completed_block_height. Absent: none yet. */
@@ -233,14 +231,13 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   /** Started and not resolved, including the numbers outside the window. */
   readonly open: number
   readonly parked: number
-  /** Numbers outside the window, by code. Absent: none. */
   readonly outside?: Readonly<Record<string, number>>
-  /** How many open numbers are `early`. */
+  /** How many open numbers are `early` (`OpenNumber`). */
   readonly toVerify: number
   readonly room: number
   /** `ordered`: an operator has set `most`, which outranks the config. */
   readonly maxOpen: { readonly most: number; readonly configured: number } & Pick<StreamState, 'ordered'>
-  /** There is no room, or the stream is paused, so the cursor waits. */
+  /** The cursor waits, because there is no room or the stream is paused. */
   readonly full: boolean
   /** How many numbers are in gaps, by state. `oldestGapAt`: since when the oldest gap is known. */
   readonly gaps: Readonly<Partial<Record<GapState, string>>>

@@ -5,7 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING, by any account. An alarm, if the source has not shown the number yet. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING, by any account. A number that the source has not shown raises an alarm. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
@@ -21,7 +21,6 @@ export function completed(state: StreamState, { numbers, from, to }: RequestOf<'
 
 const outsideCount = (state: StreamState) => countOutside(state).reduce((sum, one) => sum + one.count, 0)
 
-/** The numbers in gaps, or above all known numbers. */
 function unseen({ gaps, next }: StreamState, numbers: IntervalSet): IntervalSet {
   return numbers.reduce<IntervalSet>((set, [from, to]) => {
     const inGaps = gaps.flatMap((gap) => overlap(gap.from, gap.to, from, to))
@@ -35,7 +34,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
   return low > high ? [] : [[String(low), String(high)]]
 }
 
-/** Handles a reorg of the target below finality. Nothing else lowers the watermark without an operator's order. */
+/** Handles a reorg of final blocks of the target. Otherwise only an operator's order lowers the watermark. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
@@ -81,7 +80,6 @@ export function skip(state: StreamState, request: RequestOf<'skip' | 'unskip'>, 
   return done(except(resolve(state, number), { number, outcome: 'skipped', by, reason, at }))
 }
 
-/** Makes a resolved number a gap again, so that its transfer is started. */
 export function unskip(state: StreamState, number: string, at: number): StreamStep {
   const exceptions = state.exceptions.filter((one) => one.number !== number)
   return done(reopen({ ...state, exceptions }, number, number, at))

@@ -9,7 +9,7 @@ const anyCoin = 'native coins'
 export interface Amount {
   /** Decimal. */
   readonly wei: string
-  /** Symbol of the typed coin, in capitals. Absent: a unit of all coins. */
+  /** Symbol of the typed coin, in capitals. Absent: the amount was in wei, gwei, ether or `native coins`. */
   readonly coin?: string
 }
 
@@ -29,9 +29,7 @@ export function parseAmount(text: string): Amount | undefined {
   return { wei: String(BigInt(whole + digits.padEnd(decimals, '0'))), ...(!known && { coin: name.toUpperCase() }) }
 }
 
-/** Amounts below a thousandth of a gwei are shown in wei. */
 const leastGwei = 10n ** 6n
-/** Amounts of at least a ten-thousandth of a coin are shown in coins. */
 const leastCoins = 10n ** 14n
 /** How many significant digits of an amount people see at most. Digits before the point are always shown. */
 const mostSignificant = 6
@@ -41,7 +39,6 @@ export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }
 
-/** An exact amount, which `parseAmount` can read. */
 export function exactAmountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, (digits) => digits)
 }

@@ -1,4 +1,3 @@
-/** How much of a stranger's text is shown at most, characters. */
 const longest = 300
 
 /** A stranger's text in one printable line of bounded length. */
@@ -10,7 +9,7 @@ export function printable(text: string): string {
     .slice(0, longest)
 }
 
-/** A line that is safe on a terminal: control, hiding and reordering characters become code points (`<U+1B>`). */
+/** Makes a line safe on a terminal: control, invisible and reordering characters become code points (`<U+1B>`). */
 export function harmless(line: string): string {
   return line.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
@@ -18,7 +17,7 @@ export function harmless(line: string): string {
   )
 }
 
-/** The text, if a shell takes it as one argument and no option. Needed because strangers choose the ids of runs. */
+/** The text, if a shell takes it as one argument and no option, because strangers choose the ids of runs. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }

@@ -16,7 +16,7 @@ export function shortLane(lane: LaneId): string {
   return address.length > 20 ? `${lane.slice(0, -address.length)}${shortAddress(address)}` : lane
 }
 
-/** Parts of ids up to this length, characters, are shown whole. */
+/** Parts of ids up to twice this length, characters, are shown whole. */
 const longestPart = 20
 /** Bridge names up to this length, characters, are shown whole. Longer names are cut to their first word. */
 const longestBridge = 16

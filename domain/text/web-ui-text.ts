@@ -1,14 +1,14 @@
 import { ageText } from './age.ts'
 import { oneLine, utf8Bytes } from './printable.ts'
 
-// Texts for Temporal's Web UI, which shows summaries as plain text or Markdown, and current details as Markdown.
+// Temporal's Web UI shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Maximum bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto). Encryption adds bytes. */
+/** Maximum bytes of a summary. Temporal allows 400 by default (user_metadata.proto), and encryption adds bytes. */
 const mostSummaryBytes = 200
 /** How much of a stranger's text is shown in details at most, characters. */
 const longestForeign = 500
 
-/** Replacements of markup in summaries. Temporal's command line would show escapes. */
+/** Replacements of markup in summaries. Escapes are not used, because Temporal's command line would show them. */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },
@@ -34,7 +34,6 @@ export function foreign(text: unknown, longest = longestForeign): string {
   return short.replaceAll(/[\\`*_[\]{}<>|~&]/g, (character) => `\\${character}`)
 }
 
-/** Formats a text as code in Markdown. Markup in the text has no effect. */
 export function code(text: unknown): string {
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll(/[{}]/g, ' ')}\``
 }
@@ -49,7 +48,6 @@ export function timeText(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** Like `ageText`, but at least a second. */
 export function durationText(ms: number): string {
   return ageText(Math.max(1_000, ms))
 }

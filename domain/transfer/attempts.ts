@@ -1,21 +1,20 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** A transaction that a process signed. `outbid`: another one with the same nonce was mined. `open`: in no block. */
+/** A transaction that a process signed. `outbid`: another with its nonce was mined. `open`: it is in no block. */
 export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFee' | 'tip'> {
   readonly hash: string
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
 /**
- * `replaced`: another attempt for its nonce was mined. `reorged`: its block left the chain, but it may be mined again.
- * `dropped`: its nonce was left to the lane, or was used by something else.
+ * `replaced`: another attempt for the nonce was mined. `reorged`: the block left the chain, but the transaction may be
+ * mined again. `dropped`: the nonce was left to the lane, or used by another transaction.
  */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
-  /** The round of the transfer in which the transaction was signed. */
   readonly round: number
   readonly kind: 'call' | 'noop'
   /** Absent: the ledger recorded the transaction, but no process has reported it yet. */
@@ -32,11 +31,9 @@ export interface TransferTransaction {
 
 export const transactionsKept = 48
 
-/** A step's report about the nonce of a round. */
 interface NonceReport extends Pick<TransferTransaction, 'lane' | 'nonce' | 'round'> {
   readonly at: number
   readonly tried: readonly SignedAttempt[]
-  /** The transaction in a block, and its price. */
   readonly landed?: { readonly txHash: string; readonly gasPaid: string }
 }
 
@@ -73,7 +70,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }
 
-/** Why a transfer cannot end yet. @param nonces that may still be mined; without `nonce`: all grants of the lane */
+/** Why a transfer cannot end yet. @param nonces that may still be mined; one without `nonce`: all grants of the lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

@@ -8,13 +8,12 @@ export interface TransferTraffic {
   /** The transfer's state, or `undone` if its workflow closed without an outcome. */
   readonly state: string
   readonly startedAt: number
-  /** Absent: the transfer is open. */
   readonly closedAt?: number
 }
 
 const stepsOfWindow = 60
 
-/** The result has at most this many routes, the busiest, since anyone with access to Temporal can invent names. */
+/** Only this many routes, the busiest, are listed, because anyone with access to Temporal can invent names. */
 const mostRoutes = 100
 
 /** The time window of the last `minutes`. Its steps begin at fixed times, and the last step contains `now`. */
@@ -28,7 +27,7 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)
   const times = delivered.flatMap(deliveryTime)
-  // A transfer may seem to close in the future, since the server's clock may be ahead of this process's.
+  // The server's clock may be ahead of this process's clock, so a transfer may seem to close in the future.
   const byStep = groupBy(delivered, ({ closedAt = from }) => Math.min(steps - 1, Math.floor((closedAt - from) / stepMs)))
   return {
     routes: routesOf(counted),
@@ -41,7 +40,7 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   }
 }
 
-/** From the start of a workflow to its delivery, ms. Empty: not delivered. */
+/** Time from the workflow's start to the delivery, ms. The list is empty if the transfer is not delivered. */
 function deliveryTime({ state, startedAt, closedAt }: TransferTraffic): number[] {
   return state === 'delivered' && closedAt !== undefined ? [Math.max(0, closedAt - startedAt)] : []
 }
@@ -58,7 +57,7 @@ function routeOf(group: readonly [TransferTraffic, ...TransferTraffic[]]) {
   const oldest = open.reduce<number | undefined>((least, { startedAt }) => Math.min(least ?? startedAt, startedAt), undefined)
   return {
     ...{ bridge, source, target },
-    // `open` by state, `ended` by outcome within the time window.
+    // `open` counts transfers by state; `ended` counts them by outcome, within the time window.
     open: countBy(open),
     ended: countBy(group.filter(({ closedAt }) => closedAt !== undefined)),
     ...(oldest !== undefined && { oldestOpenAt: oldest }),

@@ -7,11 +7,11 @@ export type ChainName = string
 /** Maximum bytes of a message. Every step carries it as base64, and Temporal accepts 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** One message to deliver, plain JSON. It is made only after its signatures (or the source's table) were checked. */
+/** One message to deliver, plain JSON. Its signatures, or the source's table, were checked before it was made. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** The number of the source chain in the protocol, decimal. Ids contain it, since a config may rename the chain. */
+  /** The source chain's number in the protocol, decimal. Ids contain it, because a config may rename the chain. */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
@@ -64,7 +64,7 @@ export interface Delivery {
 /** The bridge whose relayers MIP-61 describes, by its name in the config. */
 export const mip61Bridge = 'native-bridge' satisfies BridgeName
 
-/** MIP-61's states. `executed`: completed in a block that is not final. */
+/** MIP-61's states. `transfer_pending_executed`: completed in a block that is not final. */
 const byState = {
   admitting: 'transfer_initiated',
   waiting: 'transfer_initiated',
@@ -80,10 +80,10 @@ const byState = {
   cancelled: undefined,
 } as const satisfies Record<TransferState, string | undefined>
 
-/** `failed`: the delivery reverted and will be sent again. */
+/** `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined for another bridge or an undelivered end. @param code if absent, a failed transfer counts as initiated */
+/** Undefined: another bridge, or ended undelivered. @param code without it, a failed transfer counts as initiated */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
@@ -91,7 +91,7 @@ export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; co
   return failed ? 'transfer_pending_failed' : byState[state]
 }
 
-/** Name of a source that is not in the config, by its Wormhole chain id. No chain of a config may have it. */
+/** Name of a source outside the config, by its Wormhole chain id. A config must not give it to a chain. */
 export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }

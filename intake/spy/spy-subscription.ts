@@ -15,7 +15,6 @@ export interface SpySubscriptionOptions {
   /** host:port */
   readonly address: string
   readonly filters: readonly SpyFilter[]
-  /** First and longest wait before the subscription is opened again. */
   readonly retry: Retry
   readonly onOpen: () => void
   readonly onLost: () => void
@@ -85,13 +84,12 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
       clearTimeout(timer)
       if (client) end(client, 'closed')
     },
-    /** Pauses or resumes reading through HTTP/2 flow control. A pause outlasts a reconnect. */
+    /** Pauses or resumes reading by HTTP/2 flow control. A paused subscription is still paused after a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()
       else stream?.resume()
     },
-    /** `problem`: why the subscription is not connected. */
     get state() {
       return { connected, paused, problem }
     },
@@ -108,7 +106,7 @@ function createClient(address: string): Client {
   })
 }
 
-/** Waits for the connection, because a spy may send no message for long. The first failure ends the wait. */
+/** Waits for the connection itself, because a spy may send no message for long. The first failure ends the wait. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs

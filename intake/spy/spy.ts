@@ -20,19 +20,18 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
   readonly retry?: Retry
 }
 
-/** Implemented by the streams, which prove that no message was missed. */
 export interface SpyListener {
   connected(): void
   disconnected?(): void
   received(vaa: Uint8Array, outcome: Outcome): void
-  /** Called when a message cannot be submitted now. Submitting it is tried again. */
+  /** Called when a message cannot be submitted now. The intake tries it again. */
   delayed?(vaa: Uint8Array, error: RelayerError): void
 }
 
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** Codes of normal refusals: a bridge also carries messages that Portage does not deliver. */
+/** Refusals with these codes are normal, because a bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
 /** Submits the messages of a guardian spy. The spy does not repeat missed messages, so streams find their gaps. */

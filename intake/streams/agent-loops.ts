@@ -13,16 +13,14 @@ import type { AgentAlarm } from './stream-metrics.ts'
 export interface AgentLoopsOptions {
   readonly source: ConfiguredSource
   readonly client: TemporalClient
-  /** Absent: no checkpoint is kept. */
   readonly checkpoints: CheckpointStore | undefined
   readonly logger: Logger
 }
 
 const everyMs = 5_000
-/** Longest time to wait for running steps when the agent stops, ms. */
 const graceMs = 5_000
 
-/** Runs a stream's loops. Writes a checkpoint when the result of `checkpointKey` changes and is defined. */
+/** Runs a stream's loops. Writes a checkpoint each time that `checkpointKey` returns a new key. */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
   begin: () => Promise<StreamInput>,
@@ -30,7 +28,7 @@ export function createAgentLoops(
 ) {
   const { config } = source
   const stopping = new AbortController()
-  // No limit on listeners, because each loop adds one, and so does each wait in a loop.
+  // Each loop adds a listener, and so does each wait in a loop, so their number has no limit.
   setMaxListeners(0, stopping.signal)
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper(config, store, alarms, logger)
@@ -56,7 +54,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Calls `finish`, then closes the client. Findings that were not recorded are found again at the next start. */
+    /** Calls `finish`, then closes the client. The next start finds the findings again that were not recorded. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

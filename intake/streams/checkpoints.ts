@@ -12,14 +12,12 @@ import type { AgentAlarm } from './stream-metrics.ts'
 import type { StreamClient } from './stream-client.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The place of checkpoints: `streams.checkpoints` of the config. */
 export type CheckpointPlace =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'http'; readonly url: string; readonly authorization?: string | undefined }
 
 export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
-/** Longest time to wait for an object store, ms. */
 const timeoutMs = 10_000
 /** Far above the size of the largest checkpoint, which has 1,000 denied parties with their reasons. */
 const mostBytes = 2 * 1024 * 1024
@@ -58,7 +56,7 @@ export async function writeCheckpoint(client: TemporalClient, store: CheckpointS
   return written
 }
 
-/** Throws CHECKPOINT_INVALID with the path of the invalid field. */
+/** Reads the JSON of a checkpoint. Throws CHECKPOINT_INVALID with the path of the invalid field. */
 export function parseCheckpoint(stream: string, text: string): StreamCheckpoint {
   try {
     const value: unknown = JSON.parse(text)
@@ -153,7 +151,7 @@ export function createCheckpointKeeper(
 
   return {
     complain,
-    /** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if the store cannot be read. */
+    /** Undefined: the checkpoint is missing or invalid. Throws CHECKPOINT_UNAVAILABLE if the store cannot be read. */
     async read(): Promise<StreamCheckpoint | undefined> {
       try {
         const found = await store?.read(stream)
@@ -170,7 +168,7 @@ export function createCheckpointKeeper(
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()
-      // A stream that reads blocks and has no cursor yet would replace a better checkpoint.
+      // Before its first block, a stream that reads blocks must not replace a better checkpoint.
       if (!state || (start !== undefined && !state.cursor)) return
       try {
         await store.write({ ...checkpointOf(state), stream })

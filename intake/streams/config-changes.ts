@@ -13,7 +13,7 @@ export interface IgnoredChange {
 
 export interface ConfiguredSource {
   readonly config: StreamConfig
-  /** Signed sources only: the first number, if the config has one. */
+  /** The first number in the config, which only signed sources have. */
   readonly begins?: { readonly first?: string }
 }
 
@@ -37,7 +37,7 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   return changes
 }
 
-/** Sends the config to a stream once, and again if the stream goes back. The process that started last wins. */
+/** Sends the config to a stream once, and again after Temporal was restored. The process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

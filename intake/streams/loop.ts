@@ -4,18 +4,17 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits after a failure, ms. `haltedMs`: after a contradiction. Its halt of the route lasts until an operator acts. */
+/** Waits after a failure, ms; `haltedMs` after a contradiction, which halts the route until an operator acts. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: more work is due now. Undefined: the step had nothing to do, so its last failure is not known to be over. */
+/** True: more work is due now. Undefined: the step did nothing, so an earlier failure may still last. */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {
   readonly name: string
   readonly step: Step
-  /** Subscribes to events that end a pause early. */
   readonly wake?: Subscribe
   /** Longest pause between two steps, ms. */
   readonly everyMs: () => number
@@ -36,7 +35,7 @@ export async function runLoop({ name, stream, step, wake, everyMs, stopping, log
   const unsubscribe = wake?.(wakeUp)
   stopping.addEventListener('abort', wakeUp)
   while (!stopping.aborted) {
-    // A wake-up during the step ends the next pause.
+    // A wake-up during the step ends the pause that follows.
     woken = new AbortController()
     try {
       const isMore = await step()
@@ -59,7 +58,6 @@ export async function runLoop({ name, stream, step, wake, everyMs, stopping, log
   stopping.removeEventListener('abort', wakeUp)
 }
 
-/** Resolves when `wake` calls its listener, when `stopping` aborts, or after `timeoutMs`. */
 export async function waitFor(wake: Subscribe, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
   const woken = new AbortController()
   const unsubscribe = wake(() => woken.abort())

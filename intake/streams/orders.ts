@@ -23,7 +23,7 @@ export interface StreamOrderResult {
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {
-    // The workflow would also refuse such requests. Refusing them here saves an update.
+    // The workflow refuses malformed requests too, but refusing them here saves an update.
     assertStreamRequest(request, 'order')
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })

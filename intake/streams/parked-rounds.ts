@@ -17,13 +17,13 @@ interface Round extends Unlisted {
   readonly before: number | undefined
 }
 
-/** Lists parked transfers page by page, since strangers may create any number. Call `end` before the next `list`. */
+/** Lists parked transfers in pages, because strangers may create many. Call `end` before the next `list`. */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }
 
   return {
-    /** Lists the newest page and an older one. Advances only when `end` is called. Throws Temporal client errors. */
+    /** Lists the newest page and an older one. Only `end` moves on to the next page. Throws Temporal client errors. */
     async list(state: StreamState) {
       const newest = await page(client, source, mostListed)
       const { before } = round ?? newest
@@ -31,7 +31,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /** Returns numbers no longer parked. `own`: listed numbers whose runs deliver the source's own message. */
+        /** Returns numbers that are no longer parked. `own`: the listed numbers of the source's own transfers. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => BigInt(number))
@@ -48,7 +48,6 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
     },
   }
 
-  /** Returns released numbers that the stream still records as parked. */
   function takeReleased(state: StreamState, most: number): readonly string[] {
     const open = parkedIn(state)
     const isParked = (number: string) => {

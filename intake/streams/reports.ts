@@ -22,7 +22,6 @@ export interface StreamReport extends StreamView {
   readonly asOf: string
 }
 
-/** One row of a list. It has a `problem` if the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
 /** Finalized height of a chain, and the time of its head, ms since the epoch. Undefined: not known in this process. */
@@ -70,7 +69,6 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
   }
 }
 
-/** The source chain in the name of a stream: `bridge:{source}:…`. */
 export function sourceOf(stream: string): string {
   return stream.split(':')[1] ?? ''
 }

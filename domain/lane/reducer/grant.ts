@@ -23,7 +23,7 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun if true, grants no new one */
+/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun if true, grants no new nonce */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
@@ -57,7 +57,6 @@ export function find(state: LaneState, request: FindRequest): Step {
   return refuse(state, 'none', 'the intent has no nonce')
 }
 
-/** The answer for an intent that holds a nonce, was withdrawn, or has a nonce in a later round. Otherwise undefined. */
 function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'kind'>): Step | undefined {
   const known = state.replaced ? undefined : ofIntent(state, intentId)
   if (known) {
@@ -74,7 +73,6 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   return { state, answer: { kind: 'refused', why: 'withdrawn', detail, later: later.owner.intentId } }
 }
 
-/** Every reason to refuse a grant except missing funds. */
 function refusalOf(
   state: LaneState,
   open: readonly Entry[],
@@ -104,7 +102,6 @@ export function release(state: LaneState, intentId: string, grantedTo: string): 
   return { state: lowered(put(count(state, 'released'), empty)), answer: { kind: 'free' } }
 }
 
-/** Lowers `next` while the top nonce is released, but never below a nonce in a block. */
 function lowered(state: LaneState): LaneState {
   const top = state.entries[state.next - 1]
   if (!top || !reusable(top) || top.nonce < (state.observed?.latest ?? 0)) return state
@@ -112,10 +109,10 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** Maximum tombstones. They suffice: a closing lane turns away hundreds of intents, whose late steps soon time out. */
+/** Maximum tombstones. A closing lane turns away only hundreds of intents, and their late steps soon time out. */
 const tombstoneLimit = 1_024
 
-/** A lane that holds nonces but had no report for this time, ms, has no process. Processes report every few seconds. */
+/** After this time without a report, ms, a lane that holds nonces has no process: reports come every few seconds. */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -140,7 +137,7 @@ export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry[
   return put(state, { ...entry, fill: reason, maybeSent: true })
 }
 
-/** Removes the owner of an entry but keeps the value, since the call may still be mined instead of the no-op. */
+/** Removes the owner of an entry. The value stays, because the call may be mined instead of the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,

@@ -4,15 +4,14 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
-/** Maximum nonces that get an entry in one step, so that a node's false answer cannot blow up the ledger. */
+/** One observation adds at most this many entries, so that the false answer of a node cannot blow up the ledger. */
 const coveredLimit = 1_000
-/** For this time, ms, a lower height is taken for a lagging node's. Processes are never silent for longer. */
+/** How long, ms, a lower height counts as that of a lagging node. Processes are never silent for longer. */
 const leadMs = 60_000
 
-/** Applies an observation. Once synced, the lowest 1,000 unmined nonces have entries, so that no-ops can fill them. */
+/** Applies an observation. A synced ledger has entries for the 1,000 lowest unmined nonces, so no-ops can fill them. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
-  // The chain was replaced, so the observation is of another chain.
   if (state.replaced) return { state, rolledBack: [] }
   // A process with a lagging node may still report which nonces it drives.
   if (known && observation.height < known.height) {
@@ -56,7 +55,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a gap of more than half of `fillAfterBlocks`, idle times restart, since no process could report its nonces. */
+/** After a long gap between observations, idle times restart, because no process could report its nonces. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -76,7 +75,6 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
   }
 }
 
-/** Lowers every height in the state to `height`, since the chain has no block above it. */
 function lowered(state: LaneState, observed: Remembered, height: number): LaneState {
   const entries = Object.entries(state.entries).map(([nonce, entry]): [string, Entry] => {
     return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
@@ -84,7 +82,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
-/** Adds ownerless entries for unmined nonces without an entry: an earlier ledger's, external or rolled-back nonces. */
+/** Adds ownerless entries for unmined nonces of an earlier ledger, from outside, or brought back by a rollback. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -93,7 +91,6 @@ export function covered(entries: LaneState['entries'], next: number, { latest, h
   return result
 }
 
-/** @param latest nonces below this one are in blocks and need no process */
 function claimed(entries: LaneState['entries'], seen: Observation, latest: number): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (const nonce of seen.claims) {
@@ -103,10 +100,10 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/** The entry after an observation. The lowest unmined nonce becomes an orphan if unclaimed for `fillAfterBlocks`. */
+/** The entry after an observation. If no process claims the lowest unmined nonce for long, it becomes an orphan. */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
-  // An entry in a block needs its heights only after a rollback, which sets them anew. It packs better without them.
+  // An entry in a block packs better without heights. It needs them after a rollback, which sets them anew.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
   // The idle time of a nonce that fell out of its block restarts, so that the lane does not fill it immediately.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
@@ -128,29 +125,30 @@ export function rememberForgotten(before: LaneState, after: LaneState, at: numbe
   return { ...after, forgotten: ranges.slice(-mostForgotten) }
 }
 
-/** A nonce counts as used if it is in a block, or `inherited`, since another ledger may have granted it then. */
+/** A nonce counts as used if it is in a block, or `inherited`, because another ledger may have granted it. */
 function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Joins a range that continues the last one, so that a key in steady use elsewhere makes one range, dated anew. */
+/** A range that continues the last one is joined with it. So steady use of the key elsewhere makes one range. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
 }
 
 /**
- * Repairs a reset or restored ledger, which would otherwise grant nonces again that processes already have. Does
- * nothing if the chain's nonce is below a nonce that was final, since it is another chain then.
+ * Repairs a ledger that was reset or restored, so that it does not grant nonces that processes already have. Does
+ * nothing if the chain's nonce is below a nonce that was final, because it is another chain then.
  * @param now ms since the epoch by the ledger's clock
- * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
+ * @param fromEarlierRun true: the request was meant for the run before a reset, see `distrusted`
  */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal counts, `next` may be below `known.next`, because nonces were returned. It is above only after a reset.
+  // If both counted the same grants, `next` may be below `known.next`, because nonces were returned since. `next` is
+  // above `known.next` only after a reset.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -169,10 +167,10 @@ export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** A lost run may have granted returned nonces again, so they become `inherited`. */
+/** Marks returned nonces as `inherited`, because the run that was lost may have granted them again. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
-  // Entries in blocks have no heights, since they may be packed before the next observation.
+  // An entry in a block gets no heights, because it may be packed before the next observation.
   const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
   const inherited = Object.values(entries)
     .filter(reusable)

@@ -9,7 +9,6 @@ type Fill = Extract<LaneRequest, { kind: 'fill' }>
 /** Applies an order and records it. Orders are idempotent. @param now ms since the epoch by the ledger's clock */
 export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
   const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
-  // Reports of processes are not recorded as orders.
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
   const record = { kind: order.kind, ...orderOf(order, 'update'), at: now, ...orderFacts(factsOf(order)) }
   return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, record) } }
@@ -45,7 +44,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
-      // Signals may be typed by hand. `"8"`, null or -1 would open the lane's window without limit, or shut it.
+      // Signals may be typed by hand. A window of `"8"`, null or -1 would open the lane without limit, or shut it.
       if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return done({ ...state, config: { ...state.config, window: order.window } })
     case 'resync':
@@ -96,19 +95,17 @@ function atUnmined(state: LaneState, nonce: number, change: (entry: Entry) => St
   return refuse(state, 'none', detail)
 }
 
-/** Takes the config's window if the config changed it, and keeps an operator's window otherwise. */
 function configure(state: LaneState, given: LaneConfig): LaneState {
   const window = state.configured.window === given.window ? state.config.window : given.window
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Accepts only the ledger's own final block, since a process with an old view must not halt a lane after its reset. */
+/** Accepts only the ledger's final block, because a process with an old view must not halt a lane after a reset. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state
 }
 
-/** Keeps pause, closing, orders, tombstones and counts. Drops nonces and observations. */
 function reset(state: LaneState): Step {
   const { final } = state.observed ?? {}
   if (!state.replaced && final) {

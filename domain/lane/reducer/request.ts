@@ -7,7 +7,6 @@ const mostPending = 1_000
 const block = fields({ height: whole, hash: text() })
 const attempt = fields({ kind: oneOf('call', 'noop'), gasLimit: decimal, maxFee: decimal, tip: decimal, dataFee: optional(decimal) })
 const intent = fields({ intentId: text() })
-// The author may be missing (`Named`).
 const named = { order: optional(fields({ by: text(), reason: text() })) }
 const reason = fields({ ...named, reason: text() })
 const none = fields(named)

@@ -3,7 +3,6 @@ import type { Attempt, Entry, PackedEntries } from '../lane.ts'
 /** `{start}:{number}:{16 hex digits}/{round}`: intent ids of transfers and operator transactions. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
 const usualHash = /^0x[0-9a-f]{64}$/
-/** Request ids made by `CoalescingUpdates.nextId`. */
 const usualRequest = /^([0-9a-f]{8})-(0|[1-9][0-9]{0,14})$/
 const [digestDigits, hashDigits] = [16, 64]
 const hashLength = packedLength(hashDigits)
@@ -14,21 +13,20 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** Parts of a usual intent id. `start` holds any other id whole. Absent: the entry has no owner. */
+  /** Parts of a usual intent id. An unusual intent id is in `start` as a whole. Absent: the entry has no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string
   readonly round?: string
   readonly hash?: string
   readonly maybeSent: boolean
-  /** The process and the number in a usual request id. */
   readonly process?: string
   readonly request?: string
-  /** JSON of all other fields. Empty: none. */
+  /** The other fields of the entry as JSON; empty if it has none. */
   readonly rest: string
 }
 
-/** An entry in a block needs no heights, so these replace its own. */
+/** An entry in a block needs no heights, so these values replace its heights. */
 export const inBlock = { sinceBlock: 0, claimedBlock: 0 }
 
 function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: Entry): Parts {
@@ -73,7 +71,7 @@ function count(counter: UnfinishedDictionary, { attempts, start, number, hash, p
     for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
 }
 
-/** Packs one entry. `.` precedes the start of an unusual intent id. `-` means no owner. */
+/** Packs one entry. In the place of the owner, `-` means no owner, and `.` precedes an unusual intent id. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isNext = before !== undefined && nonce === before.nonce + 1
@@ -91,19 +89,17 @@ function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
 }
 
-/** `*` precedes the request of an entry that may have been sent. A process equal to the previous entry's is omitted. */
+/** The request that got the nonce, after `*` if the call may have been sent. A repeated process is left out. */
 function requestText({ maybeSent, process, request }: Parts, before: Parts | undefined, to: Dictionary): string {
   const sent = maybeSent ? '*' : ''
   if (process === undefined || request === undefined) return sent
   return `${sent}${process === before?.process ? '' : `${to.reference(process)}.`}${to.number(request)}`
 }
 
-/** `~` precedes a text that is not a keccak hash. */
 function hashText(hash: string, to: Dictionary): string {
   return usualHash.test(hash) ? packedHex(hash.slice(2)) : `~${to.reference(hash)}`
 }
 
-/** `!` precedes a no-op. */
 function attemptText({ kind, gasLimit, maxFee, tip, dataFee }: Attempt, to: Dictionary): string {
   const numbers = [gasLimit, maxFee, tip, ...(dataFee === undefined ? [] : [dataFee])]
   return `${kind === 'noop' ? '!' : ''}${numbers.map((value) => to.number(value)).join('.')}`
@@ -161,14 +157,14 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** Whether an intent may own one of the entries. False is certain, true is not. */
+/** Whether an intent may own one of the entries. False is certain. True must be checked in the unpacked entries. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)
   return text.includes(packedHex(digest)) && words.includes(start)
 }
 
-/** Frequent strings, referred to by one to four capital letters. Strings that occur once are inline. */
+/** The strings of a page, each referred to by one to four capital letters. A number that occurs once is inline. */
 export interface Dictionary {
   readonly words: readonly string[]
   reference(word: string): string
@@ -205,7 +201,6 @@ export class UnfinishedDictionary {
   }
 }
 
-/** The string that a token of `Dictionary.number` or `reference` means. */
 export function lookUp(words: readonly string[], token: string): string {
   if (!/^[A-Z]/.test(token)) return String(digits36(token))
   let index = 0
@@ -215,7 +210,6 @@ export function lookUp(words: readonly string[], token: string): string {
   return word
 }
 
-/** 0 is A, 25 is Z, 26 is AA. */
 function letterNumber(index: number): string {
   const rest = Math.floor(index / letters.length)
   return (rest > 0 ? letterNumber(rest - 1) : '') + letters.charAt(index % letters.length)
@@ -230,7 +224,7 @@ function digits36(token: string): bigint {
 const base64 = `${letters}abcdefghijklmnopqrstuvwxyz0123456789-_`
 const values: ReadonlyMap<string, number> = new Map(base64.split('').map((character, value) => [character, value]))
 
-/** Packs three hex digits into two characters. `hexOf` needs their number to unpack them. */
+/** Packs three hex digits into two characters. To unpack them, `hexOf` needs to know the number of digits. */
 export function packedHex(hex: string): string {
   let text = ''
   for (let at = 0; at < hex.length; at += 3) {

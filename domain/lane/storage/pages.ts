@@ -3,23 +3,21 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** Pages hold packed entries that are in blocks (thousands if finality is slow). Requests and rollbacks unpack them. */
+/** Sizes of pages, in entries. A page holds packed entries in blocks. Requests and rollbacks unpack it. */
 export interface PageSizes {
   readonly page: number
-  /** How many of the newest entries in blocks stay unpacked. */
   readonly loose: number
 }
 
 const sizes: PageSizes = { page: 250, loose: 250 }
-/** Up to this many entries stay unpacked in `carried`, so that people can read them. */
+/** `carried` leaves up to this many entries unpacked, so that people can read them. */
 const readable = 128
 /**
- * Pages are opened up to this far above the account's nonce. After a rollback, the owner of each opened nonce gets a
- * signal, and a run may send 2,000 signals (limit.numPendingSignals.error).
+ * Pages are unpacked up to this far above the account's nonce. After a rollback, the owner of each unpacked nonce gets
+ * a signal, and a run may send 2,000 signals (limit.numPendingSignals.error).
  */
 const openAhead = 1_000
 
-/** Packs entries in blocks once they fill a page. Called after each step. */
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {
   const latest = state.observed?.latest ?? 0
   const settled = Object.values(state.entries).filter((entry) => entry.nonce < latest && !reusable(entry))
@@ -28,7 +26,6 @@ export function paged(state: LaneState, { page, loose }: PageSizes = sizes): Lan
   return withPages(state, settled.slice(0, full * page), page, latest)
 }
 
-/** Packs the entries for the next run and for queries, if there are more than `above`. */
 export function carried(state: LaneState, above = readable): LaneState {
   const loose = Object.values(state.entries)
   if (loose.length <= above) return state
@@ -47,7 +44,6 @@ function withPages(state: LaneState, packed: readonly Entry[], page: number, lat
   return { ...state, entries, pages: [...(state.pages ?? []), ...pages].sort((a, b) => a.from - b.from) }
 }
 
-/** Groups entries with consecutive nonces, at most `most` per group. */
 function runsOf(entries: readonly Entry[], most: number): Entry[][] {
   const runs: Entry[][] = []
   for (const entry of entries) {
@@ -74,7 +70,7 @@ export function openUnmined(state: LaneState): LaneState {
   return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
 }
 
-/** Opens the pages whose nonces are no longer in a block. `fell`: the range of the nonces in these pages. */
+/** Unpacks the pages with nonces that are no longer in a block. `fell`: the range of all nonces in these pages. */
 export function openFallen(state: LaneState, latest: number): { state: LaneState; fell: readonly [from: number, below: number] } {
   const fallen = (state.pages ?? []).filter((page) => page.inBlock && reaches(page, latest))
   const open = opened(state, (page) => reaches(page, latest))

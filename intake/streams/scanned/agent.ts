@@ -25,7 +25,6 @@ export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions
 /** Feeds one stream. Several processes may feed it, because the stream records each finding once. */
 export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
-/** Longest pauses of the loops, ms. */
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
 
 export function createScannedAgent(options: ScannedAgentOptions) {
@@ -36,7 +35,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const bootstrap = createScannedBootstrap(options, keeper)
   const context = createScannedContext(options, loops)
 
-  /** Orders a new read if the checkpoint's block left the chain during the first range. Hashes show later forks. */
+  /** Orders a new read if the chain lost the checkpoint's block during the first range. Hashes show later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
@@ -55,7 +54,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
   const { sourceChain, targetChain, streamClient } = context
-  // Lists only undelivered transfers, because deliveries are read from the target's blocks.
+  // Only undelivered transfers are listed, because the target's blocks show the deliveries.
   const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
   async function reportOutcomes(): Promise<boolean> {
     if ((await viewOf(context)).open === 0) return false

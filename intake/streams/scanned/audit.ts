@@ -17,7 +17,7 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Longest wait until the scan reaches the block that was counted, ms. After it, the next audit compares again. */
+/** Longest wait until the scan reaches the counted block, ms. If it does not, the next audit compares again. */
 const scanMs = 30_000
 
 /** Compares stream, source, target and workflows. Throws the first failure. Processes may audit concurrently. */
@@ -39,7 +39,7 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** Detects a fork at the cursor's block. On a shorter chain the scan finds no next block, so it misses the fork. */
+/** Detects a fork at the cursor. On a shorter chain the scan would miss the fork, because it finds no next block. */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -56,12 +56,12 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may know a later final block than this process. The numbers of that block are not scanned yet, so they are
-  // not `hidden`.
+  // Nodes may know a later final block than this process does. The numbers of that block are not scanned yet, so they
+  // are not `hidden`.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
-  // Numbers are `hidden` only if the scan has passed the block of the count and not found them.
+  // A number is `hidden` only if the scan has passed the block of the count without finding the number.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
     isScanned && BigInt(upTo) >= BigInt(state.next)
@@ -106,8 +106,8 @@ const readsAtOnce = 20
 const mostResumed = 500
 
 /**
- * MIP-61's TIMEOUT: the transfer of every open number must run, be delivered or have ended; else it is restarted. One
- * that closed as delivered is restarted only if the target lacks the delivery at two blocks.
+ * MIP-61's TIMEOUT: restarts the transfer of each open number, unless the transfer runs, is delivered or has ended. A
+ * transfer that closed as delivered is restarted only if the target lacks the delivery at two blocks.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -120,13 +120,13 @@ export async function auditOpen(
   const state = await streamClient.state()
   if (!state) return
   const ids = new Set(running.map(({ id }) => id))
-  // Skips running transfers, which find their outcomes themselves, so the audit reads nothing for long-running ones.
+  // Running transfers find their outcomes themselves, so the audit reads nothing for them.
   const runs = (number: string) => {
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const runningNumbers = running.map(({ number }) => BigInt(number))
-  // Skips numbers that any running transfer claims. The lowest of the other numbers come first.
+  // Takes the lowest numbers that no running transfer claims.
   const outside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
   const numbers = [...open, ...outside.slice(0, mostResumed)]
@@ -156,7 +156,7 @@ async function sortClosed(context: ScannedContext, transfers: readonly Transfer[
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Transfers whose delivery neither the head nor a quorum shows a block later. Skips any on which nodes disagree. */
+/** Transfers whose delivery neither the next head nor a quorum shows. If nodes disagree, it counts as shown. */
 async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
@@ -173,7 +173,7 @@ async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, 
   return doubtful.filter((_, index) => !shown[index])
 }
 
-/** Checks recent deliveries and resolved numbers that run again. If missing at two blocks, records them as `undone`. */
+/** Checks recent deliveries, and resolved numbers that run again. `undone`: the delivery is missing at two blocks. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era

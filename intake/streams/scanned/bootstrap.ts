@@ -11,7 +11,7 @@ type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
   readonly sourceChain: Pick<Chain, 'denies'>
 }
 
-/** Uses a checkpoint only if the source has its block and number. Too high a watermark would skip transfers. */
+/** Uses a checkpoint only if the source has its block and number. A watermark above them would skip transfers. */
 export function createScannedBootstrap(
   { source, sourceChain, logger }: BootstrapDeps,
   keeper: Pick<CheckpointKeeper, 'read' | 'complain'>,

@@ -32,7 +32,6 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly stopping: AbortSignal
 }
 
-/** The context of loops that read and record blocks, and query no transfer workflow. */
 export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
 
 export function createScannedContext(
@@ -43,7 +42,7 @@ export function createScannedContext(
   return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes() }
 }
 
-/** The last view. Makes a new stream follow completions from the target's finalized head, before transfers start. */
+/** The last view. Before transfers start, a new stream begins to follow completions at the target's finalized head. */
 export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
@@ -69,12 +68,9 @@ export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortS
 /** At most this many heights are remembered, as many as a live range has blocks. */
 const mostKept = 64
 
-/** Remembers when this process saw the latest heights become final. */
 export function createFinalityTimes(now: () => number = Date.now) {
-  /** When heights became final, ms since the epoch, in ascending order. */
   const seen: { readonly height: number; readonly at: number }[] = []
   return {
-    /** Call this at each head event. */
     see(finalized: number): void {
       // Finality only goes back if the chain was replaced.
       while ((seen.at(-1)?.height ?? -1) > finalized) seen.pop()
@@ -85,8 +81,8 @@ export function createFinalityTimes(now: () => number = Date.now) {
     /** When the height became final, ms since the epoch. Undefined: too long ago, or not final yet. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // If the oldest remembered height is the first that covers `height`, then `height` may have become final long
-      // before, at an unknown time.
+      // If the oldest remembered height is the first at or above `height`, the time is unknown: `height` may have
+      // become final long before.
       return first <= 0 ? undefined : seen[first]?.at
     },
   }

@@ -9,10 +9,8 @@ import { type ScannedContext, viewOf } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain, startAll } from './transfers.ts'
 
-/** One step handles at most this many numbers. */
 const mostNumbers = 500
 const restartsAtOnce = 20
-/** First and longest wait while the table has none of the missing numbers, ms. */
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
 /** Starts transfers that the source's table has and no log showed. Leaves gaps that a running backfill may fill. */
@@ -53,7 +51,6 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length < numbers.length && response.view.room > 0
 }
 
-/** Logs hidden transfers: the contract's table has them, but no node gave their logs, although the blocks are final. */
 function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {
   const { stream } = source.config
   if (again > 0) logger.warn('transfers that were undone are started again', { code: 'EFFECT_UNDONE', stream, count: again })

@@ -36,7 +36,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   return async function followCompletions() {
     const { targetHeight = -1 } = await viewOf(context)
     const era = streamClient.era
-    // Temporal was restored from a backup, so later records are lost.
+    // The stream went back, because Temporal was restored from a backup. Later records are lost.
     if (targetHeight < recorded) followed = -1
     recorded = targetHeight
     followed = Math.max(followed, targetHeight)
@@ -53,7 +53,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   }
 }
 
-/** Completions that most nodes show. Halts the route if an id contradicts the source. Undefined: range was split. */
+/** Completions that most nodes show. Halts the route if an id contradicts the source. Undefined: it split the range. */
 async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { source, targetChain, ranges, cache, stopping } = context
   const blocks = range.toBlock - range.fromBlock + 1
@@ -65,7 +65,7 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     if (!found) return undefined
     ranges.target.answered(blocks)
     const wrong = await contradicting(context, found)
-    // A completion resolves its number for good, so a single node's answer is not enough.
+    // A completion resolves its number for good, so the answer of a single node is not enough.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
     // Most nodes may refuse a long range, so the quorum is asked only for a single block.
     if (split()) return undefined
@@ -74,7 +74,7 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // A contradicting completion resolves nothing. The delivery of its number is then read by id.
+    // A contradicting completion resolves nothing. Instead, the delivery of its number is read by id.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -98,12 +98,11 @@ async function contradicting(context: ScannedContext, found: readonly Completion
   const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
   await transfersUnder(context, numbersOf(found))
   const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
-  // The cached transfer may be from before a fork, so the source's table decides, by quorum.
+  // The cached transfer may be from before a fork, so the source's table decides, read by a quorum.
   const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
   return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }
 
-/** First and longest wait until the target shows a delivery, ms. */
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
 /** Reads deliveries of `early` numbers by id, because their completions came before the source showed the numbers. */

@@ -3,11 +3,11 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork below finality, orders a new read from the newest known block that most nodes have, or from the
- * beginning. If the stream's last block is still in the chain, one node was wrong, so nothing is ordered, and the next
- * range that is read ends the alarm.
- * @param isBelow orders a new read even if the last block is still there. It starts below the cursor, and below the
- * block of the first number that the source no longer counts
+ * After a fork below finality, orders a new read from the newest known block that most nodes still have, or from the
+ * beginning. If most nodes still have the stream's last block, one node was wrong. Then nothing is ordered, and the
+ * next range that is read ends the alarm.
+ * @param isBelow orders a new read even if the last block is still there. The read starts below the cursor, and below
+ * the block of the first number that the source no longer counts
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context

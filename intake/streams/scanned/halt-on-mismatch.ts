@@ -3,8 +3,9 @@ import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * After a contradiction, reads again a block later, by quorum, since the cause may be a passing fork. A contradiction
- * that lasts halts the route and is thrown. Also throws errors of `read`, and SETTINGS_UNREACHABLE if the halt fails.
+ * If `read` shows a contradiction, reads again a block later by quorum, because a passing fork may be the cause. If the
+ * contradiction lasts, halts the route and throws it. Also throws errors of `read`, and SETTINGS_UNREACHABLE if the
+ * halt fails.
  * @param split called before the second read. True: shorter ranges can be read, so `haltOnMismatch` returns undefined
  */
 export async function haltOnMismatch<T>(
@@ -32,12 +33,11 @@ export async function haltOnMismatch<T>(
       await halt(context, second)
       throw second
     }
-    // The quorum's contradiction is not the first one, so it does not halt the route.
+    // The quorum shows another contradiction than the first read, so the route is not halted.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }
 
-/** Orders the halt and raises the alarm. Throws SETTINGS_UNREACHABLE. */
 export async function halt(context: Pick<ScannedContext, 'alarms' | 'haltRoute' | 'source'>, { code, message }: RelayerError) {
   context.alarms.add('mismatch')
   const { bridge, sourceChain, targetChain } = context.source

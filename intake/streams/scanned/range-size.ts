@@ -8,14 +8,14 @@ export function createRangeSize(most: number) {
     get blocks(): number {
       return size
     },
-    /** The range was too long for a node, so the next ranges have half its length. False: it was a single block. */
+    /** Halves the next ranges after a node refused one as too long. False: it was a single block. */
     refused(blocks: number): boolean {
       answers = 0
       size = Math.max(1, Math.floor(blocks / 2))
       return blocks > 1
     },
     answered(blocks: number): void {
-      // Only a range of the full length shows that a longer range may be answered.
+      // Only an answer for a range of the full length shows that a longer range may be answered.
       if (blocks < size || size === most || ++answers < answersBeforeGrowth) return
       answers = 0
       size = Math.min(most, size * 2)

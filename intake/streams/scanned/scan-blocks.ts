@@ -4,9 +4,9 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together at this interval, ms. A fast chain would need too many updates. */
+/** Blocks without transfers are recorded together at this interval, ms, because a fast chain has very many blocks. */
 const emptyMs = 4_000
-/** A live range has at most this many blocks. A longer range is catching up, even if it ends at the head. */
+/** A live range has at most this many blocks. A longer range is not live, even if it ends at the head. */
 const liveBlocks = 64
 
 interface Blocks {
@@ -16,7 +16,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so a fork in between shows in the next range. */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Hashes are read before logs, so the next range shows a fork in between. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
@@ -85,7 +85,6 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
   return first && last && { from, parentHash: first.parentHash, to, hash: last.hash }
 }
 
-/** Time between two lines of progress in the log, ms. */
 const logMs = 10_000
 
 /** MIP-61's BOOTSTRAP, during the live scan. Records the lowest blocks once their transfers run or are delivered. */

@@ -3,14 +3,13 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 
 const mostTransfers = 10_000
-/** At most this many last blocks of ranges are kept. Every other old one is dropped, so that some lie below a fork. */
+/** How many last blocks of ranges are kept. Every other old block is dropped, so that some lie below a fork. */
 const mostBlocks = 128
 /** How many of the latest deliveries audits check again, since a reorganisation of the target may undo them. */
 const mostCompletions = 500
 /** A transfer of a failed range is not started again within this time, ms, although the range is retried sooner. */
 const startedMs = 60_000
 
-/** Facts of a stream that this process has read, and can read again. */
 export type StreamCache = ReturnType<typeof createStreamCache>
 
 export function createStreamCache() {
@@ -20,7 +19,7 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /** Ids of transfers started for failed ranges. Empty in a new `era`, as Temporal may have lost the transfers. */
+    /** Ids of transfers started for failed ranges. A new `era` clears them, as Temporal may have lost the transfers. */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era
@@ -46,7 +45,7 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** Call this after a fork below finality. Numbers may belong to other transfers; blocks above `height` are gone. */
+    /** Call this after a fork below finality: numbers may belong to other transfers, and later blocks are gone. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

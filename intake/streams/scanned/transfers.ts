@@ -10,7 +10,7 @@ import { isUndelivered } from '../transfer-outcomes.ts'
 
 type TableContext = Pick<ScannedContext, 'cache' | 'source'>
 
-/** Reads the source's table for these numbers into the cache. Throws errors of `source.recorded`. */
+/** Reads transfers from the source's table into the cache, by number. Throws errors of `source.recorded`. */
 export async function recordedTransfers(
   { cache, source }: TableContext,
   numbers: readonly string[],
@@ -22,7 +22,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** Like `recordedTransfers`, but does not read cached numbers, since the table never drops a transfer. */
+/** Like `recordedTransfers`, but reads no cached numbers again, because the table never drops a transfer. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -51,7 +51,7 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** Concurrent starts. With a single node each start waits a block for its quorum, so a range's starts wait together. */
+/** Concurrent starts. With a single node each start waits for a block, so the starts of a range wait together. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
@@ -72,7 +72,7 @@ export async function startAll(
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
-      // If the stream has gone back (`era`), Temporal may have lost the workflow again.
+      // In a new `era`, Temporal may have lost the workflow again.
       if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (error) {
       errors.push(toRelayerError(error))
@@ -93,7 +93,7 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
     await recordReversal(context.client, id)
     return restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
   }
-  // Temporal may have lost a start that this process remembers.
+  // This process may remember a start that Temporal has lost.
   context.cache.started(context.streamClient.era).delete(id)
   await startAll(context, [transfer])
 }

@@ -30,9 +30,7 @@ export interface SignedAgentOptions
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
 /** Recording interval of a source without a node, ms. Its messages mostly go to unconfigured chains and can wait. */
 const quietMs = 15_000
-/** Longest time to wait for the last recording when the agent stops, ms. */
 const flushMs = 2_000
-/** Time between two checks whether another process has updated the stream, ms. */
 const watchMs = 30_000
 
 /** Feeds the stream of one emitter. Several processes may feed the same stream. */
@@ -61,8 +59,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
         {
           name: 'spy',
           step: async () => {
-            // Without a view there is nothing to clear: no missed message is recorded, or the first audit has not run
-            // yet.
+            // Without a view there is no missed message to clear, or the first audit has not run yet.
             if (streamClient.view) await endSilence()
             return false
           },
@@ -81,7 +78,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Call this when the subscription opens. Messages from before may be missing; the source's count shows which. */
+    /** Call this when the subscription opens. Older messages may be missing, and the source's count shows which. */
     connected(): void {
       expected.begin()
       schedule.subscribed()
@@ -105,8 +102,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // This message cannot begin a stream. If the stream runs and only has not answered yet, it finds the number as a
-    // gap.
+    // An old message cannot begin a stream. If the stream runs but has not answered yet, it finds the number as a gap.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
@@ -114,7 +110,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
   }
 
   return {
-    /** Notes a message that cannot be submitted now. Once counted, its number is a gap with the error's code. */
+    /** Notes a message that cannot be submitted now, so that the gap of its number gets the error's code. */
     delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
       expected.received(sequence)
       delayed.add(sequence, vaa, error)
@@ -134,7 +130,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   const watch = createStreamWatch(client, source.config.stream, watchEveryMs)
   return async (): Promise<boolean> => {
     const { view } = streamClient
-    // The stream of a source without a node may never begin. The audits check whether it has begun.
+    // The stream of a source without a node may never begin. Until then only the audits look for it.
     if (!view && source.withoutNode) return false
     const isIdle = view !== undefined && view.open === 0 && missingIn(view) === 0
     const handled = isIdle ? await watch() : undefined
@@ -146,7 +142,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** Asks Temporal (no worker) whether the stream has changed. If so, returns a function to call after handling that. */
+/** Asks Temporal (no worker) whether the stream has changed. If so, returns a function to call once it is handled. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined
@@ -158,7 +154,6 @@ export function createStreamWatch(client: TemporalClient, stream: string, everyM
   }
 }
 
-/** A key that changes with the watermark, the exceptions and the reopened numbers. */
 function checkpointKey({ completedNumber, counts, gaps }: StreamView): string {
   const { rejected, declined, cancelled, skipped } = counts
   return JSON.stringify([completedNumber, rejected, declined, cancelled, skipped, gaps.undone])

@@ -10,16 +10,18 @@ import type { SignedDeps } from './deps.ts'
 /** Without a first number or a checkpoint, a stream begins at least this far below the source's highest number. */
 const below = 1_000n
 /**
- * Maximum age of a stream's first message, s. After an old one, which anybody can repeat, it must fetch many numbers.
+ * Maximum age of a stream's first message, s. Anybody can repeat an old message, and a stream that began with it would
+ * have to fetch many numbers.
  */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number, else the checkpoint's watermark, else the result of `lookBack` (at least the
- * last thousand). A checkpoint above the source's highest number belongs to another network. Throws read errors, and
- * CHECKPOINT_UNAVAILABLE if the config has no first number, because older numbers would then be missed for good.
+ * Begins at the config's first number, else at the checkpoint's watermark, else at the result of `lookBack` (at least
+ * the last thousand numbers). A checkpoint above the source's highest number belongs to another network. Throws read
+ * errors, and CHECKPOINT_UNAVAILABLE if the config has no first number, because older numbers would then be missed for
+ * good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -47,7 +49,6 @@ function isOf({ completedNumber }: StreamCheckpoint, highest: string | undefined
   return completedNumber === undefined || (highest !== undefined && BigInt(completedNumber) <= BigInt(highest))
 }
 
-/** Undefined: no checkpoint is usable. Throws CHECKPOINT_UNAVAILABLE if the config has no first number. */
 async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: Keeper): Promise<StreamCheckpoint | undefined> {
   return keeper.read().catch((error: unknown) => {
     if (begins.first === undefined && toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
@@ -56,7 +57,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/** Begins by config, else checkpoint, else lowest received number. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
+/** Begins by config, checkpoint or lowest received number. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,

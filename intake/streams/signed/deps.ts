@@ -14,7 +14,6 @@ export interface BlockedTransfer {
 
 export interface SignedDeps {
   readonly source: SignedSource
-  /** The source's chain. For a source without a node: `chainWithoutNode`. */
   readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
   readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoints'>
   readonly streamClient: Pick<StreamClient, 'apply' | 'state' | 'view'>

@@ -23,7 +23,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let missing = 0
   let [next, completed] = [-1n, -1]
 
-  /** Whether Temporal was wiped or restored. Then later records are lost, and perhaps transfers, too. */
+  /** Whether Temporal was wiped or restored. Then later records are lost, and perhaps also transfers. */
   function hasGoneBack(known: StreamView): boolean {
     const isBack = BigInt(known.next) < next || known.counts.completed < completed
     next = BigInt(known.next)
@@ -31,12 +31,12 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     return isBack
   }
 
-  /** Gaps are filled before the audit, because filling them needs no node of the source. */
+  /** Called before the audit, because filling gaps needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
     if (count === 0 || now < fillAt) return false
-    // Set first, because if filling fails, a due audit must not wait for the failing servers.
+    // Set before filling, so that a due audit does not wait for servers that fail.
     fillAt = now + afterFailureMs
     fillAt = (await auditor.fillGaps()).nextAt ?? Infinity
     return true
@@ -46,13 +46,13 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     isAuditOwed = true
     auditAt = now + Math.min(auditMs, afterFailureMs)
     const endProof = tail.take()
-    // Records received numbers first, so that they do not count as gaps.
+    // Received numbers are recorded first, so that they do not count as gaps.
     await recorder.flush()
     const { nextAt, restarted, closed, undone } = await auditor.audit()
     endProof()
     isAuditOwed = false
     fillAt = nextAt ?? Infinity
-    // Random, so that processes that audit the same stream do not audit it at the same time.
+    // The time is random, so that processes do not audit the same stream together.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
     if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
@@ -83,10 +83,10 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   }
 }
 
-/** The first head after a subscription opened may have been requested before. The second head was requested after. */
+/** The first head after a subscription opened may have been requested before. The second was requested after. */
 const headsToSee = 2
 
-/** Guardians sign existing blocks: once a subscription's first head is final, the count has all older messages. */
+/** Once a subscription's first head is final, the source's count has all messages from before the subscription. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
@@ -99,7 +99,7 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call this before reading the count, and its result after recording the count. Subscriptions need one each. */
+    /** Call this before the count is read, and its result after the count is recorded, once for each subscription. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

@@ -14,7 +14,6 @@ export interface SignedAudit extends GapReport {
   readonly upTo?: string
   /** A final block that the count covers. */
   readonly height?: number
-  /** How many transfers of open numbers were lost and are started again. */
   readonly restarted: number
   readonly closed: number
   readonly undone: number
@@ -22,7 +21,7 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** Added to `graceMs`, ms, so that the next audit comes when a suspected number already counts as lost. */
+/** Added to `graceMs`, ms, so that a suspected number already counts as lost at the next audit. */
 const marginMs = 500
 
 /** @param auditMs longest wait before a number is asked for again @param begins as in `createSourceCount` */
@@ -39,14 +38,14 @@ export function createSignedAuditor(
   const gaps = createGapFiller(deps, auditMs)
   const counted = createSourceCount(given, begins)
 
-  /** Most streams of sources without a node never begin. */
+  /** The streams of most sources without a node never begin. */
   const mayBeThere = () => !given.source.withoutNode || streamClient.view !== undefined
 
   async function fillGaps(): Promise<GapReport> {
     if (!mayBeThere()) return nothingFilled
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothingFilled
-    // Classifying a gap needs a count that covers its number. Fetching needs no count.
+    // A gap can be classified only with a count that covers its number. Fetching needs no count.
     return gaps.fillGaps(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'))
   }
 
@@ -60,7 +59,7 @@ export function createSignedAuditor(
       async () => void (missing = await lost.find(state)),
       async () => {
         const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
-        // The limit is as high as that of open numbers, so that no number waits behind others that no server has.
+        // As many numbers as can be open, so that no number waits behind others that no server has.
         Object.assign(audit, await restartLost(deps, [...numbers].slice(0, limits.open)))
       },
       async () => void (audit.undone = await reopenUndone(deps, state)),
@@ -73,7 +72,7 @@ export function createSignedAuditor(
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps,
     hurry: gaps.hurry,
-    /** Time until the next audit if open numbers are suspected to be lost, ms. Undefined: no number is. */
+    /** Time until the next audit, ms, if open numbers may be lost. Undefined: none is suspected. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },

@@ -14,7 +14,7 @@ import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
-  /** A number without a running transfer counts as lost after this time, ms. 0 in a single audit. Default `graceMs`. */
+  /** After this time without a running transfer, ms, a number is lost. 0 in a single audit. Default `graceMs`. */
   readonly lostAfterMs?: number
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
@@ -41,7 +41,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
       const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
       const running = new Set(own.map(({ number }) => number))
       const numbers = [...running].map(BigInt)
-      // The numbers outside the window are unlimited, so take only as many as one audit fetches.
+      // There may be very many numbers outside the window, so only as many are taken as one audit fetches.
       const outside = intervalsOutside(state).flatMap((some) => takeNumbers(subtractNumbers(some, numbers), 0n, limits.open).map(String))
       const missed = [...[...opened].filter((number) => !running.has(number)), ...outside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))

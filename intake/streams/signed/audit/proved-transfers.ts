@@ -18,16 +18,16 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/** own: guardians signed the run's message, and it has this emitter and number. unproved: guardian set unknown. */
+/** `own`: guardians signed the run's message, with this emitter and number. `unproved`: unknown guardian set. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 type Message = Omit<Transfer, 'message'>
 
 const mostKept = 20_000
-/** A call reads at most this many inputs, and `mostOfNumber` per number, so strangers' runs cannot crowd out others. */
+/** Inputs that one call reads, `mostOfNumber` for each number, so that strangers' runs cannot crowd out others. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** Wait before an unproved run is read again, ms, so that it does not delay the other runs every time. */
+/** Wait before an unproved run is read again, ms. Otherwise it would delay the other runs each time. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
@@ -69,9 +69,8 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 
   return {
-    /** Call this with a message that this process has verified. */
     know: (id: string, { message: _, ...transfer }: Transfer) => void messages.set(id, transfer),
-    /** A run that cannot be read or proved is left out; it does not make this throw. */
+    /** Leaves out runs that cannot be read or proved, and does not throw because of them. */
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Message[]> {
@@ -105,7 +104,7 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // After any other failure the run counts as a stranger's. If it was not, its message is only fetched once more.
+    // After any other failure the run counts as a stranger's. If it is not, its message is only fetched again.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

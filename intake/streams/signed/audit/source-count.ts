@@ -6,7 +6,7 @@ import { missedBySpy } from '../spy-silence.ts'
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/** Reads the count from the source or, without a node, probes servers. `begins`: first number of a new stream. */
+/** Reads the source's count, or probes servers if the source has no node. `begins`: first number of a new stream. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   const probe = createTailProbe(deps)
@@ -16,14 +16,14 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
     get upTo(): string | undefined {
       return upTo
     },
-    /** Records the count in the stream or, without a node, messages above its highest number. Throws read errors. */
+    /** Records the count; for a source without a node, messages above the highest number. Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         // The view may be outdated, since another process may have begun the stream.
         const state = await streamClient.state()
         return probe(state ? undefined : await begins())
       }
-      // Read before the count, so that the count is of this block or of a later block.
+      // The height is read before the count, so that the count is of this block or of a later block.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (upTo === undefined || height === undefined) return {}
@@ -42,13 +42,13 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Distances above the highest known number to probe. A single number could be one that the Governor holds back. */
+/** Distances above the highest known number to probe. The Governor may hold back a single number. */
 const distances = [0n, 1n, 10n]
 /** A probe has at most this many rounds of three requests. The next message or audit finds numbers farther up. */
 const mostRounds = 20
 const above = 2n ** 64n
 
-/** Asks the servers for numbers above the highest known one, since a missed last message leaves no gap. */
+/** Asks the servers for numbers above the highest known one, because a missed last message leaves no gap. */
 export function createTailProbe({ source, bridge, submitter, lookup, streamClient, logger, isMissed }: SourceCountDeps) {
   return async function probe(from: string | undefined): Promise<NumberCounts> {
     const counts = { ...noNumbers }
@@ -56,7 +56,7 @@ export function createTailProbe({ source, bridge, submitter, lookup, streamClien
       const { next = from, room = distances.length, paused } = streamClient.view ?? {}
       if (next === undefined || paused) break
       const numbers = distances.map((distance) => BigInt(next) + distance).filter((number) => number < above)
-      // A transfer starts before it is recorded, so fetch only as many messages as the stream has room for.
+      // A transfer starts before it is recorded, so no more messages are fetched than the stream has room for.
       const outcomes = await fetchMessages({ source, bridge, submitter, lookup }, numbers.slice(0, room).map(String))
       const found = foundIn(outcomes)
       if (found.length === 0) break

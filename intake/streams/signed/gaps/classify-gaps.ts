@@ -10,7 +10,7 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/** `ignored`: numbers for which the source's logs show no transfer, or a transfer to an unserved chain. */
+/** `ignored`: numbers whose logs show no transfer, or a transfer to a chain that Portage does not serve. */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -18,9 +18,9 @@ export interface ClassifiedGaps {
 }
 
 /**
- * Finds out why no server has these numbers. `not-final`: above the source's finalized state. `held`: a guardian's
- * Governor holds the message. `unobserved`: final, and on no server. `upTo`: highest finalized number, if read lately.
- * Throws read errors.
+ * Finds out why no server has these numbers. `not-final`: the number is above the source's finalized state. `held`: a
+ * guardian's Governor holds the message. `unobserved`: the message is final, but on no server. `upTo`: the highest
+ * finalized number, if it was read lately. Throws read errors.
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
@@ -43,7 +43,7 @@ export async function classifyGaps(
   return { ignored, delivered: [...done], classes: new Map(classes) }
 }
 
-/** One request for adjacent numbers of one class, and none for a number whose gap already has the class. */
+/** Makes one request for adjacent numbers of one class, and none for a number whose gap already has the class. */
 export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   const named: { from: bigint; to: bigint; state: GapClass }[] = []
   for (const [number, state] of [...classes].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
@@ -58,7 +58,7 @@ export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: re
 }
 
 const mostDelayed = 10_000
-/** Minimum time between two calls of `onNew`, ms, because many messages arrive together. */
+/** Many messages arrive together, so `onNew` is called at most once in this time, ms. */
 const newEveryMs = 5_000
 
 /** Messages of the spy that could not be submitted yet, by number. Calls `onNew` for a new message or reason. */
@@ -79,7 +79,7 @@ export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () 
   }
 }
 
-/** The target chain. Empty for an unreadable message, which is refused and does not wait. */
+/** The target chain. An unreadable message has none, but is refused and does not wait. */
 function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
   try {
     return bridge.decode(vaa).targetChain

@@ -7,9 +7,9 @@ import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
- * `absent`: no server has a valid copy; `code`: why the last copy was refused. `unknown`: ask again later; `blocked`:
- * why the found message cannot be started as a transfer. `ignored`: signed, but not for Portage to deliver.
- * `publishedAt`: ms since the epoch, from a copy with verified signatures.
+ * `absent`: no server has a valid copy; `code` says why the last copy was refused. `unknown`: ask again later;
+ * `blocked` says why the found message cannot be started as a transfer. `ignored`: the message is signed, but not for
+ * Portage to deliver. `publishedAt`: ms since the epoch, from a copy with verified signatures.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -17,7 +17,6 @@ export type FetchOutcome =
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: BlockedTransfer }
 
-/** Found numbers with the statuses to record. */
 export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): SeenNumbers {
   return [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
 }
@@ -42,9 +41,9 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Fetches and submits messages. A delivered message needs no signature check, because the target has its digest. After
- * a refused copy, each of the next servers is asked once. An outage of a target makes only its own numbers `unknown`.
- * Throws errors that are not outages.
+ * Fetches and submits messages. A delivered message needs no signature check, because the target shows its digest. If a
+ * copy is refused, each of the next servers is asked once. An outage of a target makes only the numbers for this target
+ * `unknown`. Throws errors that are not outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
@@ -115,7 +114,6 @@ async function submit({ source, bridge, submitter }: Deps, copy: Copy): Promise<
   }
 }
 
-/** ms since the epoch. */
 function publishedAt(vaa: Uint8Array): number {
   return parseVaa(vaa).timestamp * 1_000
 }
@@ -129,7 +127,7 @@ function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }
 
-/** Whether a refused message is signed, and Portage never delivers messages of its kind. */
+/** Whether a refused message is signed, but of a kind that Portage never delivers. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
@@ -179,7 +177,7 @@ export async function deliveredByTarget(
   return { done, unread }
 }
 
-/** Numbers without a transfer, and numbers that targets show as delivered. Throws errors of `deliveredByTarget`. */
+/** Finds numbers without a transfer, and numbers that are delivered. Throws errors of `deliveredByTarget`. */
 export async function needingNoTransfer(source: Pick<SignedSource, 'delivered'>, published: readonly Published[]) {
   const ignored = published.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
   const transfers = published.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))

@@ -7,7 +7,7 @@ import { createFetchRecorder, createRetrySchedule } from './record-fetched.ts'
 import { createUnderWay, type UnderWayDeps } from './under-way.ts'
 import { createManyMissing } from '../look-back.ts'
 
-/** `absent`: the count of numbers whose message is on none of the servers that could be asked. */
+/** `absent`: count of the numbers for which no server that could be asked has the message. */
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
   /** When the next round is due, ms since the epoch. Absent: none is due until another number is missing. */
@@ -18,13 +18,13 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 /** How many numbers are recorded together. A crash repeats at most one such batch. */
 const atOnce = 50
-/** A round looks up at most this many numbers. The next round continues above them. */
+/** A round looks up at most this many numbers. The next round goes on with higher numbers. */
 const mostPerRound = 2_000
 /** Only this many numbers at each end of a gap are looked up, because a source may skip any number of them. */
 const mostOfEnd = 5_000n
 /** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
 export const settleMs = 2_000
-/** A received number is left to the recorder. After this time, ms, it is checked whether the recorder dropped it. */
+/** A received number is left to the recorder. After this time, ms, the agent checks whether it was dropped. */
 const receivedMs = 10_000
 
 /** Fills gaps from recent blocks if many are missing, then from running transfers, then from the network's servers. */
@@ -35,15 +35,14 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   const manyMissing = createManyMissing(deps)
   const underWay = createUnderWay(deps)
   let above = -1n
-  /** When to check the received numbers that are left to the recorder. */
   let receivedAgainAt = Infinity
 
-  /** Whether the gap is new and may close by itself. A time far from this process's clock does not count as new. */
+  /** Whether the gap is new and may close by itself. If the clocks differ much, no gap counts as new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState): Generator<string> {
     const opened = new Set(open.map(({ number }) => number))
-    // Adjacent gaps are one stretch, whatever their states. Only numbers at the ends of a stretch are looked up.
+    // Adjacent gaps form one stretch, whatever their states. Only the numbers at its ends are looked up.
     const stretches = gaps.filter(({ at }) => !isFresh(at)).reduce<IntervalSet>((all, { from, to }) => addInterval(all, from, to), [])
     for (const [from, to] of stretches) {
       for (const number of endsOf(BigInt(from), BigInt(to), above)) {
@@ -61,7 +60,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after a reconnect. The spy may have sent the missing messages while it was disconnected. */
+    /** Call this after a reconnect, because the spy may have sent the missing messages while it was disconnected. */
     hurry: schedule.hurry,
     /** Records batch by batch, so an error loses no earlier batch. `upTo`: highest finalized number, as last read. */
     async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
@@ -72,7 +71,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       receivedAgainAt = Infinity
       const numbers = due(state)
       for (;;) {
-        // A transfer starts before it is recorded, so fetch only as many messages as the stream has room for.
+        // A transfer starts before it is recorded, so no more messages are fetched than the stream has room for.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         const batch = take(numbers, room)
         if (batch.length > 0) {

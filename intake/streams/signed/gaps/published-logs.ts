@@ -26,7 +26,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   let scanned: IntervalSet = []
   let range = rangeBlocks
 
-  /** Reads unread blocks, newest first, until all numbers are found or older blocks cannot have them. */
+  /** Reads blocks, the newest first, until all numbers are found or older blocks cannot have them. */
   async function place(numbers: readonly string[], finalized: number): Promise<void> {
     const floor = source.begins.block ?? Math.max(0, finalized - ranges * rangeBlocks + 1)
     for (let reads = 0; reads < mostReads; reads++) {
@@ -70,7 +70,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
-      // On a chain with one node a read takes a block, since it asks twice. So all reads go at the same time.
+      // On a chain with one node each read takes a block, because the node is asked twice. So all reads go together.
       const read = (await Promise.all([...places].map((height) => agreedAt(options, height, wanted)))).flat()
       const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
       for (const one of read) {
@@ -83,7 +83,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 }
 
-/** Asks more than half of the nodes, since a number without a transfer is ignored for good. Empty if nodes disagree. */
+/** Asks a quorum, because a number without a transfer is ignored for good. Empty: the nodes disagree. */
 async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
