@@ -95,7 +95,7 @@ const settingsOrder = byKind({
   revokeToken: object({ kind, jti }),
 } satisfies Record<SettingsOrder['kind'], Check>)
 
-const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
+const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 /** Replaces each variable during the checks. No URL has this character, because it is for private use. */
 const hole = '\uE000'
 
@@ -129,9 +129,9 @@ export function resolveNodeUrl(
   url: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): { url: string } | { problem: string } {
-  const missing = [...url.matchAll(/\$\{(\w+)\}/g)].find(([, name = '']) => !environment[name])
+  const missing = [...url.matchAll(variable)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }
-  const resolved = url.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => environment[name] ?? '')
+  const resolved = url.replaceAll(variable, (_, name: string) => environment[name] ?? '')
   return URL.canParse(resolved) && /^https?:$/.test(new URL(resolved).protocol) ? { url: resolved } : { problem: '(not an http URL)' }
 }
 

@@ -7,9 +7,9 @@ import { acquired, laneOf, signedAndSent, request, useLaneSetting } from './sett
 
 const waitLimit = { timeoutMs: 60_000 }
 
-/** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
 const toStranger = { to: `0x${'de'.repeat(20)}`, value: '1', gasLimit: '30000' }
 
+/** The key's side of a lane in one process, on a real chain whose blocks a test mines, with a real ledger. */
 describe('The agent of a lane', () => {
   const setting = useLaneSetting()
   const { fresh, pool, ledger } = setting

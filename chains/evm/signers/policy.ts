@@ -26,7 +26,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const about = { lane: policy.lane, nonce, to, selector: selectorOf(data), value }
     throw new RelayerError('SIGNING_REFUSED', { detail, facts: { ...about, ...facts } })
   }
-  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, facts: Facts = {}, what = 'It') => {
+  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, what = 'It', facts: Facts = {}) => {
     if (!found) return
     const { limit, value, allowed } = found
     refuse(transaction, `${what} exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
@@ -43,7 +43,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
-    refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), { dataFee: String(dataFee) })
+    refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), 'It', { dataFee: String(dataFee) })
     if (judged === 'delivery') await proofs.prove({ to, data, value }, transaction.nonce)
     return costOf(transaction, dataFee)
   }
@@ -55,13 +55,12 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     return paid > 0n ? [...sums, { log: payments, what: 'The sum of all payments', wei: paid }] : sums
   }
   async function checkSpending(transaction: Proposed, cost: bigint): Promise<void> {
-    for (const { log, what, wei } of addedTo(transaction, cost))
-      refuseBeyond(transaction, await log.check(wei, transaction.nonce), {}, what)
+    for (const { log, what, wei } of addedTo(transaction, cost)) refuseBeyond(transaction, await log.check(wei, transaction.nonce), what)
   }
 
-  const spendingOf = (kind: Spending['kind'], { spending }: typeof costs, now = clock()): Spending[] => [
-    { kind, window: 'hour', spent: spending.spent('hour', now), limit: BigInt(limits.maxSpendingPerHourWei) },
-    { kind, window: 'day', spent: spending.spent('day', now), limit: BigInt(limits.maxSpendingPerDayWei) },
+  const spendingOf = (kind: Spending['kind'], { spending }: typeof costs): Spending[] => [
+    { kind, window: 'hour', spent: spending.spent('hour', clock()), limit: BigInt(limits.maxSpendingPerHourWei) },
+    { kind, window: 'day', spent: spending.spent('day', clock()), limit: BigInt(limits.maxSpendingPerDayWei) },
   ]
 
   return {
@@ -71,8 +70,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
       const cost = await allow(transaction)
       // All sums are checked before one is charged, because a charge remains after a refusal.
       await checkSpending(transaction, cost)
-      for (const { log, what, wei } of addedTo(transaction, cost))
-        refuseBeyond(transaction, await log.charge(wei, transaction.nonce), {}, what)
+      for (const { log, what, wei } of addedTo(transaction, cost)) refuseBeyond(transaction, await log.charge(wei, transaction.nonce), what)
       const signed = await signer.sign(transaction)
       proofs.signed(transaction, transaction.nonce)
       return signed

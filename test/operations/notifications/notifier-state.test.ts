@@ -137,7 +137,10 @@ describe('A condition', () => {
     const scope = { chain: 'bsc\u001b[2J', junk: '\u001b[2J', reason: '\u001b[2J' } as { chain: string }
     const [condition] = haltConditions({ halts: [{ scope, by: 'me', reason: 'x', at: 1 }] })
     expect(JSON.parse(JSON.stringify(condition?.data))).toEqual({
-      ...{ chain: 'bsc [2J', by: 'me', reason: 'x', since: '1970-01-01T00:00:00.001Z' },
+      chain: 'bsc [2J',
+      by: 'me',
+      reason: 'x',
+      since: '1970-01-01T00:00:00.001Z',
     })
   })
 
