@@ -9,15 +9,15 @@ const meanings: Record<TransferState, string> = {
   broadcasting: 'The transfer gets a nonce from the lane. The lane signs the transaction, sends it and follows it.',
   pending:
     'The transaction was sent and is in no block yet. The lane continues to drive it. The transfer holds a nonce, but no worker slot.',
-  included: 'The effect is in a block that is not final yet, by a transaction of Portage or of someone else.',
+  included: 'A transaction of Portage or of someone else has had the effect, in a block that is not final yet.',
   parked:
-    'Portage does not try the transfer again by itself. It still watches the transfer, which waits for an operator (`portage transfer retry`, `cancel`).',
+    'Portage does not try the transfer again by itself, but still watches it. The transfer waits for an operator (`portage transfer retry`, `cancel`).',
   delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered.',
   rejected: 'The message is not valid and never will be.',
   declined:
     'The message is valid, but policy refuses it (fee, asset, chain). After the policy has changed, `portage transfer retry` lets Portage decide again.',
   cancelled:
-    'Ended by an order. Every nonce that the transfer ever held is final, and the effect is not there. The history has the name that the order gave (or `unnamed`) and the reason.',
+    'An order has ended the transfer. Every nonce that the transfer ever held is final, and the effect is not there. The history has the reason of the order and the name of its giver (or `unnamed`).',
 }
 
 /** The state diagram and the tables of the states, from `transitions` in domain/transfer/transfer.ts. */
