@@ -26,7 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** Caches answers, not failures, until `versionOf` (default: head's hash) changes. Throws what `currentHead` throws. */
+/** Caches answers, but not failures, until `versionOf` returns another value. Throws what `currentHead` throws. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -70,7 +70,7 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
-/** Distance from the majority's head (`reached`), blocks; 0 if slightly above it. Undefined: a head is unknown. */
+/** Blocks between a head and the majority's (`reached`). 0 if the head is slightly higher. Undefined if unknown. */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

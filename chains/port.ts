@@ -21,7 +21,7 @@ export interface Block extends BlockHeader {
   readonly transactions: readonly string[]
 }
 
-/** Blocks leave (`rolledBack`, descending, after a fork) before others are added (`applied`, ascending). */
+/** After a fork, the `rolledBack` blocks (descending) leave before the `applied` blocks (ascending) are added. */
 export interface HeadEvent {
   readonly applied: readonly Block[]
   readonly rolledBack: readonly BlockRef[]
@@ -82,7 +82,6 @@ export interface Watch {
   close(): void
 }
 
-/** An account, read in one batch. */
 export interface Account {
   readonly latestNonce: number
   /** At the finalized height, at most `latestNonce`. */
@@ -122,23 +121,23 @@ export interface Revert {
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
 /**
- * The state that a read sees. `agreed`: the finalized state, by more than half of the nodes (a single node is asked
- * twice, a block apart). `agreed-latest`: likewise at the latest block. `majority-latest`: as `agreed-latest`, but a
- * single node is asked once. `agreed` and `agreed-latest` are for irreversible verdicts and throw NODES_DISAGREE.
+ * The state that a read sees. `agreed`: the finalized state, as more than half of the nodes report it. `agreed-latest`:
+ * the same at the latest block. A single node must answer both twice, a block apart. `majority-latest`: as
+ * `agreed-latest`, but a single node is asked once. `agreed` and `agreed-latest` are for irreversible verdicts and
+ * throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
 /** The transaction in a block that used a nonce. */
 export interface MinedTransaction {
   readonly hash: string
-  /** Hash of the unsigned transaction, so it is equal for every signature. */
+  /** Hash of the unsigned transaction. It is the same for every signature. */
   readonly signingHash: string
   /** Lower case. `to` is empty for a contract creation. */
   readonly call: Intent
   readonly block: BlockRef
 }
 
-/** The current state of a node. */
 export interface NodeStatus {
   readonly name: string
   /** Scheme, host and port: the only part of the URL that is shown. */
@@ -179,18 +178,21 @@ export interface Chain {
   readonly dataFee: (call: Intent) => Promise<string>
   /** Gas limit of the account's empty transfer to itself, decimal. */
   noopGas(address: string): Promise<string>
-  /** False where a higher fee replaces nothing (Arbitrum), so stuck transactions are only resent. */
+  /** False where a higher fee replaces nothing (Arbitrum). A stuck transaction is then only sent again. */
   readonly raises: boolean
-  /** Sends to every node that takes transactions. Never throws, since silence is `ambiguous`. @param hash if known */
+  /** Sends to every node that takes transactions. Never throws: silence becomes `ambiguous`. @param hash if known */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   /** Estimated time until a block at this height is final, ms. */
   msToFinality(height: number): number
   /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
-  /** The transaction that used a nonce, by quorum. Undefined: none, pruned, or EIP-7702. Throws NODES_DISAGREE. */
+  /**
+   * The transaction that used a nonce, by quorum. Undefined if the nonce is unused, if the nodes pruned the state, or
+   * if an EIP-7702 authorization used the nonce. Throws NODES_DISAGREE.
+   */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes have another block at this height, or a final head 128 blocks lower. Throws NODES_DISAGREE. */
+  /** Whether most nodes have another block here, or their final head is 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined: no such block yet. `agreed`: by most nodes, for final heights. Throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
@@ -199,6 +201,5 @@ export interface Chain {
   adjustNodes(changes: readonly NodeChange[]): void
   /** Undefined: in no canonical block. `agreed`: by more than half of the nodes. Throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
-  /** Numbers of calls by node name and method. */
   readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>
 }

@@ -4,7 +4,6 @@ import { createEvmChain, createSigner } from './evm/index.ts'
 import type { Chain } from './port.ts'
 import type { Signer, SigningPolicy } from './signing-port.ts'
 
-/** The functions of every family. `createChain` connects nothing yet. */
 interface Family {
   readonly createChain: (options: never) => Chain
   readonly createSigner: (spec: never, address?: string, policy?: SigningPolicy) => Promise<Signer>

@@ -14,7 +14,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** Hash of the unsigned transaction, so it is equal for every signature. */
+  /** Hash of the unsigned transaction. It is the same for every signature. */
   readonly signingHash: string
 }
 
@@ -29,16 +29,15 @@ export interface SigningLimits {
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /** Cost of all nonces, each with its dearest attempt. Paid coins are counted separately, with the same limit. */
+  /** Of each nonce only the dearest attempt counts. Payments of coins are added up separately, with the same limit. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
-  /** Coins of one payment. */
   readonly maxPaymentWei: string
 }
 
 /** The transactions that a key signs in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
-  /** Deliveries. They carry no coins, and each needs a proof by `proveCall`. */
+  /** Contract → beginnings of operators' calls (hex). They carry no coins, and later arguments are not proved. */
   readonly calls: ContractCalls
   /** Contract → how operators' calls must begin (hex). The calls carry no coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
@@ -52,7 +51,7 @@ export interface SigningPolicy {
   /** Folder that keeps the record of spending when the process ends. */
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
-  /** Addresses of the chain's other lanes. */
+  /** If true, coins may go to `otherLanes`. One key and Temporal access then get a thief all coins, within limits. */
   readonly otherLanes: readonly string[]
   /** If true, coins may go to `otherLanes`: a thief of one key and Temporal access gets all coins, within limits. */
   readonly topUps: boolean
@@ -84,8 +83,9 @@ export interface Signer {
   /** 0x, lower case. */
   readonly address: string
   /**
-   * Signatures may differ each time (KMS). A limit's refusal has the fact `limit`, and `dataFee` if that fee caused it.
-   * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
+   * The signature may differ each time (KMS). The error for an exceeded limit has the fact `limit`, and also `dataFee`
+   * if the transaction exceeds the limit only with its data fee. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE,
+   * SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
   /** Throws the refusals of `sign` without asking the key, before a nonce or a record exists. Absent: no checks. */

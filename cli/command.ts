@@ -34,7 +34,6 @@ export interface CommandSpec {
   readonly run?: (call: Call<never>, ...args: never[]) => Promise<Outcome | void>
 }
 
-/** Commands by name, in the order of the help. */
 export type Commands = Readonly<Record<string, CommandSpec>>
 
 export function addCommands(
@@ -75,7 +74,6 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     // An access token is valid for one namespace: that of the variable, if set, else the config's.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
-  /** Throws CONFIG_INVALID. */
   const temporalOf = (loaded: Config): ResolvedTemporal => ({
     ...resolveTemporal(loaded.temporal, context.env),
     streamNames: streamNames(loaded),
@@ -127,7 +125,6 @@ function helpEnd({ notes, examples = [] }: CommandSpec): string {
   return [...(notes ? ['', notesText(notes)] : []), ...shown].join('\n')
 }
 
-/** A line that begins with a space is not wrapped. */
 function notesText(notes: string): string {
   const paragraphs = notes.replaceAll(/^(\S.*[^:])\n(?=\S)/gm, '$1 ').split('\n')
   return paragraphs.flatMap((part) => (part.startsWith(' ') ? commandText(part) : wrap(part, helpWidth))).join('\n')
@@ -161,7 +158,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/** Only warns if no worker answers, so lanes can be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. */
+/** Only warns if no worker answers, so that lanes can be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

@@ -75,7 +75,7 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/** On Arbitrum a delivery takes more gas, which includes the data fee, at a hundredth of Ethereum's gas price. */
+/** On Arbitrum a delivery needs more gas units (they include the data fee), at a hundredth of Ethereum's price. */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -84,7 +84,7 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Variables for URLs of nodes that are added at runtime. Only those in the config, since a host gets the value. */
+/** Values for URLs of nodes that are added at runtime. The config alone names them, because hosts get the values. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,

@@ -5,7 +5,7 @@ import type { ChainName } from './transfer/transfer.ts'
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Maximum lifetime of a token, ms. A revoked token has expired by then, so its revocation need not be kept longer. */
+/** Maximum lifetime of a token, ms. A revocation need not be kept longer, because the token has expired by then. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** The chains and lanes that the orders of a token may concern. Absent: all. */

@@ -2,11 +2,10 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/** The range of values that most nodes agreed on, by kind. A single node is believed only near that range. */
+/** Keeps the range of values that most nodes agreed on, per kind. One node's value is believed only near this range. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {
-    /** Whether the value is between `lowest` times the least and `highest` times the largest agreed value. */
     has(kind: string, value: number): boolean {
       const range = ranges.get(kind)
       return range !== undefined && value >= range.least * lowest && value <= range.most * highest

@@ -18,7 +18,6 @@ export function withReason(command: Command, reason: NonNullable<OrderSpec['reas
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-/** Accepts texts that match `pattern`, in lower case. `rule` is the message for other texts. */
 function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()
@@ -62,7 +61,6 @@ const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/re
 /** The parsers of order values, by kind (`operations/orders/values.ts`), and of some other options. */
 export const parse = {
   text: (text: string) => text,
-  /** A block's height, or a nonce. */
   number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
   closed: numberWithin(0, 999, 'It must be a whole number below 1000.'),
   hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
@@ -82,7 +80,6 @@ export const parse = {
       "It must be an amount with a unit, like 0.05ETH (the coin of the lane's chain), 5gwei or 1000000wei; a number alone is wei.",
     )
   },
-  /** Gas units, decimal. */
   gas: matching(/^[0-9]{1,20}$/, 'It must be a whole number of gas units.'),
   address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),
   bytes: matching(/^0x([0-9a-f]{2})*$/i, 'It must be 0x and whole bytes in hex.'),
@@ -101,7 +98,6 @@ export const parse = {
     if (day !== undefined && isOfCalendar(day)) return Date.parse(text.toUpperCase())
     throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
   },
-  /** Reads a time in UTC that is not in the future. Returns ms since the epoch. */
   pastTime(this: void, text: string): number {
     const at = parse.time(text)
     if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
@@ -111,7 +107,6 @@ export const parse = {
     if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
     throw new InvalidArgumentError('It must be an http or https URL.')
   },
-  /** Decimal. */
   u64(this: void, text: string): string {
     if (/^(0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 2n ** 64n) return text
     throw new InvalidArgumentError('It must be a whole number below 2^64.')
@@ -138,7 +133,6 @@ export function parseFeeScope(text: string): FeeScope {
   throw new InvalidArgumentError('It must be global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id> or transfer:<id>.')
 }
 
-/** Adds a field of an order to a command, as its argument or option. */
 export function addField(command: Command, field: Field): void {
   const { flag, help, choices, schema } = field
   if (!isOption(field)) {

@@ -39,7 +39,6 @@ export async function findTransfer(client: TemporalClient, config: Config, given
 /** Bytes of the shortest VAA: header, one signature, body header. Ids and hashes are shorter, also in hex. */
 const leastBytes = 6 + 66 + 51
 
-/** The id of the transfer in a message (base64 or hex). Undefined: the text is not a message. */
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
   const bytes = bytesOf(given)
   if (!bytes || bytes.length < leastBytes) return undefined

@@ -67,7 +67,6 @@ lose nothing. A --since after the end of the archive does not move that end: the
   },
 }
 
-/** Throws INPUT_INVALID if the config has no archive. */
 function storeOf({ archive }: Config): ArchiveStore {
   if (!archive) throw invalid('archive is not in the config: it names the place.')
   return createArchiveStore(archive)
@@ -98,7 +97,8 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
   const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
   const from = Date.parse(transfers.from)
   const kept = await readKeptOrders(client, from)
-  // If `since` is later than the last export, no pass has read orders of transfers that closed between the two.
+  // If `since` is later than the last export, orders of transfers that closed in between were not read. So the export
+  // is not recorded as complete up to now.
   const through = from > Math.max(oldest, ordersThrough) ? undefined : now
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }

@@ -77,7 +77,6 @@ function chainsNamed(network: Network, names: readonly string[]): readonly Known
   return `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(unknown.slice(0, 40))}; there are: ${all}`
 }
 
-/** Asks on the terminal until the answer is valid. Undefined: the terminal was closed. */
 async function ask({ stdin, stderr }: CliContext, given: Network | undefined): Promise<Choice | undefined> {
   const terminal = createInterface({ input: stdin, terminal: false })
   const lines = terminal[Symbol.asyncIterator]()

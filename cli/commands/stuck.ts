@@ -32,7 +32,7 @@ const notTemporal: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'INPUT_INVAL
 const transferId = /^[\w-]+(:[\w-]+)+:[0-9a-f]{16}$/
 const width = 80
 
-/** A table of the causes, then the text, ids and commands of each. @param now ms since the epoch */
+/** A table of the causes, then the text, ids and commands of each cause. @param now ms since the epoch */
 export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   const read = `read ${asOf.slice(0, 19)}Z`
   if (causes.length === 0) return `Nothing is stuck (${read}).`
@@ -59,7 +59,6 @@ function detail({ code, what, where, examples, next }: Cause, index: number): Pa
   return verbatim(lines.join('\n'))
 }
 
-/** Only ids of transfers are shortened. */
 function shortId(id: string): string {
   return transferId.test(id) ? lastPart(id) : id
 }

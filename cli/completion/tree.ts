@@ -31,14 +31,12 @@ export function completionTree(program: Command): CompletionCommand[] {
   return walk(program, [])
 }
 
-/** The result has no `value` if the option takes none. */
 function toOption(option: Option): CompletionWord & { readonly value?: { readonly choices: readonly string[]; readonly isFile: boolean } } {
   const { long, description, argChoices: choices = [], required, optional } = option
   const value = required || optional ? { choices, isFile: isFile(option) } : undefined
   return { name: long ?? option.flags, description: firstSentence(description), ...(value && { value }) }
 }
 
-/** Whether a value is a file, which its help shows: `--config <file>`, `<file>`. */
 function isFile(given: Option | Argument): boolean {
   return 'flags' in given ? given.flags.includes('<file>') : given.name() === 'file'
 }
@@ -47,14 +45,13 @@ function firstSentence(text: string): string {
   return text.split(/[.;:](?:\s|$)/)[0]?.replaceAll(/\s+/g, ' ') ?? ''
 }
 
-/** How a shell quotes texts. */
 interface Quoting {
   readonly one: (text: string) => string
   readonly list: (texts: readonly string[]) => string
   readonly words: (words: readonly CompletionWord[]) => string
 }
 
-/** Functions for bash and zsh: one sets the completions after a command, the other those of an option's value. */
+/** Functions for bash and zsh. One sets the completions that follow a command, the other those of an option's value. */
 export function lookUps(tree: readonly CompletionCommand[], { one, list, words }: Quoting): string {
   const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
     const valued = options.flatMap(({ name, value }) => (value ? [name] : []))

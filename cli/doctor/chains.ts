@@ -79,7 +79,6 @@ const abi = new Interface(['function chainId() view returns (uint16)', 'function
 
 type Contracts = NonNullable<ChainConfig['contracts']>
 
-/** Checks Wormhole's contracts of a chain. */
 export function checkContracts(area: string, reader: ContractReader, contracts: Contracts, wormholeChainId: number): Promise<Check[]> {
   const check = async (field: keyof Contracts, checking: Promise<Finding>) => {
     const found = await orError(checking, 'NODE_REFUSED')
@@ -123,7 +122,7 @@ async function checkLane(reader: Reader, address: string, coin: string | undefin
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }
 
-/** Signs a no-op that is never sent, since even an existing key may refuse. Throws errors of opening and signing. */
+/** Signs a no-op that is never sent, because an existing key may still refuse. Throws errors of opening and signing. */
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'

@@ -29,7 +29,7 @@ export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClie
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/** Returns errors with these codes instead of throwing: they fail no check, as workers may start later. */
+/** Returns errors with these codes instead of throwing them, because workers may start later, so no check must fail. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error
@@ -52,7 +52,7 @@ export async function look(area: string, name: string, at: () => Finding | Promi
   }
 }
 
-/** Replaces the catalogue's remedies that say to run the doctor. A test finds codes that are missing here. */
+/** Remedies for codes whose remedy in the catalogue is to run the doctor. A test finds codes that are missing here. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
     'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or run `portage node add`.',

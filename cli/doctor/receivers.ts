@@ -26,7 +26,6 @@ export async function checkReceivers(
   return [...here.flat(), ...(await progress)]
 }
 
-/** Without `sendTest`, only opens and closes a connection. */
 async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTest: boolean): Promise<Check[]> {
   const { name, secrets, url } = configured
   const area = `receiver ${name}`
@@ -124,7 +123,6 @@ function progressFinding({ name, state, problem, disabled, unsent = 0, oldestUns
   }
 }
 
-/** Time limit of a test notification, ms. It is below the time limit of a check. */
 const testTimeoutMs = checkTimeoutMs - 1_000
 
 async function testFinding(receiver: Receiver): Promise<Finding> {

@@ -12,7 +12,7 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, orError, warn } f
 const area = 'temporal'
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Checks access, payloads, then server, namespace and search attributes, each only if the check before passed. */
+/** Checks access, payloads and server; then, as long as all is well, namespace, permission and search attributes. */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
   const reached = await look(area, 'access', () => accessFinding(temporal))
   const payloads = await look(area, 'payloads', () => checkPayloads(temporal))

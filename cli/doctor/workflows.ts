@@ -56,7 +56,6 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
   return warn(`${detail}; ${field} is ${configured} and acts only where a stream begins: this one began with ${began}`, remedy)
 }
 
-/** The check warns from this share of the limit on. */
 const nearLimit = 0.8
 
 /** Checks how many nonces the ledgers keep until they are final. */

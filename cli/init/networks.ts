@@ -8,7 +8,7 @@ export type Network = (typeof networks)[number]
 /** An EVM chain with a token bridge, from the Wormhole SDK. */
 export type KnownChain = ReturnType<typeof toChain>
 
-/** EIP-155 chain id of a test network that ended in 2024 → its successor. The SDK's tables still list them. */
+/** Test networks that ended in 2024 but are still in the SDK's tables: EIP-155 chain id → successor. */
 export const ended: ReadonlyMap<number, string> = new Map([
   [5, 'sepolia'],
   [420, 'optimism-sepolia'],

@@ -10,7 +10,7 @@ const leastWidth = 40
 const leastColumn = 10
 const gap = 2
 
-/** Columns: a terminal's width, or 80 elsewhere. Undefined with --wide: whole texts, one row per line. */
+/** Columns: the terminal's width, or 80 elsewhere. With --wide undefined, because no text is wrapped or shortened. */
 type Width = number | undefined
 
 export function widthOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<GlobalOptions, 'wide'>): Width {
@@ -55,7 +55,6 @@ function hanging(name: string, value: string, column: number, width: Width): str
   return lines.map((line, index) => `${index === 0 ? first : ' '.repeat(column)}${line}`).join('\n')
 }
 
-/** Wraps cells that do not fit. If that is not enough, each row becomes a list of facts. */
 function renderTable({ rows, wide, short }: Table, width: Width): string {
   const shown = Object.keys(rows[0] ?? {}).filter((name) => width === undefined || !wide.includes(name))
   const names = shown.map((name) => (width === undefined ? name : (short[name] ?? name)))

@@ -3,7 +3,7 @@ import { type GivenOrder, orderDetails } from '../../domain/order.ts'
 
 export type Cell = string | number | boolean | undefined | Shortened
 
-/** `short` is shown if the width is limited; commands accept a short id. `full`: the whole id, or the exact wei. */
+/** `short` is shown if the width is limited, and commands accept a short id. `full`: the whole id, or the exact wei. */
 export interface Shortened {
   readonly full: string
   readonly short: string
@@ -54,7 +54,7 @@ export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   }))
 }
 
-/** Facts without the undefined values. */
+/** Names with values. An undefined value is not shown. */
 export function facts(values: Row) {
   return { kind: 'facts' as const, values }
 }

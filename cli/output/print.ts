@@ -13,7 +13,6 @@ export function print(context: CliContext, globals: GlobalOptions, { json, text 
 /** Characters that terminals obey or hide, and that JSON does not escape. */
 const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** One line. Escapes characters that control a terminal. */
 function jsonLine(json: object): string {
   return JSON.stringify(json).replaceAll(unescaped, (signs) =>
     [...Array(signs.length).keys()].map((at) => `\\u${signs.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),

@@ -3,7 +3,7 @@ import type { Problem } from './problems.ts'
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
 
-/** Finds problems between fields. It reads the unchecked tree, so that they are listed together with all others. */
+/** Finds problems between fields. Reads the unchecked tree, so that these problems are listed with all others. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)])
@@ -134,8 +134,8 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // A contract computes the id of a transfer without its source chain. A target contract with two sources would take
-  // two equal transfers, one from each source, for the same transfer.
+  // A contract computes a transfer's id without the source chain. So a target contract with two sources would take two
+  // equal transfers, one from each source, for one transfer.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {
@@ -184,7 +184,6 @@ function listed(names: readonly string[]): string {
   return names.join(', ') || '(none is configured)'
 }
 
-/** A problem for every key that equals an earlier one, whose index is `first`. Undefined keys are skipped. */
 function repeated<Key>(
   keys: readonly Key[],
   path: (index: number) => string,
@@ -197,7 +196,6 @@ function repeated<Key>(
   })
 }
 
-/** A value that is not a map counts as an empty map. */
 function map(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 }

@@ -82,7 +82,6 @@ const typeRemedies: Readonly<Record<string, string>> = { string: 'Put the value 
 
 function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
   const field = fieldAt(path)
-  // `kind` selects the member of a union.
   const { kind } = (valueAt(raw, path) ?? {}) as { kind?: unknown }
   const option = field?.oneOf?.find(({ properties }) => (properties?.['kind'] as Field | undefined)?.const === kind)
   const { properties = {}, propertyNames } = option ?? field ?? {}

@@ -17,14 +17,12 @@ export const between = (least: number, most: number) => z.number().min(least).ma
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER) => between(least, most).int()
 
 export const address = lowerCase(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
-/** A number of at most 256 bits. */
 export const decimal = text(/^[0-9]{1,78}$/, 'must be a decimal number in quotes').refine(
   (value) => !/^[0-9]{1,78}$/.test(value) || BigInt(value) < 2n ** 256n,
   'must be below 2^256',
 )
 /** Positive wei as text, because JSON and YAML numbers lose digits. At most a thousand billion coins of 18 decimals. */
 export const wei = text(/^[1-9][0-9]{0,29}$/, 'must be a decimal number of wei in quotes, above 0')
-/** A number of a stream (u64). */
 export const sequence = text(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes, without leading zeros').refine(
   (value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) < 2n ** 64n,
   'must be below 2^64',
@@ -39,7 +37,6 @@ export const sourceName = name.refine(
   (value) => !/^wormhole-0|^wormhole-[0-9]{6,}$/.test(value),
   'must be wormhole-<number> with a number of Wormhole',
 )
-/** The beginning of a call's data: a selector and any number of arguments. */
 export const callStart = lowerCase(
   /^0x[0-9a-fA-F]{8}([0-9a-fA-F]{64}){0,64}$/,
   'must be a function selector (0x and 8 hex digits), and after it whole words of 64 hex digits, or none',

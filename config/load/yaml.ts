@@ -17,7 +17,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Deepest nesting that is read, deeper than any config. Recursive readers need a limit. */
+/** Maximum nesting, more than any config needs. Functions that read the tree recursively need a limit. */
 const deepest = 50
 
 /** The tree of a YAML text, with aliases resolved. Throws CONFIG_INVALID, which does not quote the text. */

@@ -23,7 +23,6 @@ export function fieldAt(path: readonly PropertyKey[]): Field | undefined {
   }, configFields())
 }
 
-/** A reference to an environment variable, alone or inside a text. */
 const reference: Field = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
 /** JSON Schema of the config file, for editors. Every text may be `${NAME}`. `portage config check` checks more. */

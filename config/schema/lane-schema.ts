@@ -54,7 +54,7 @@ const limits = {
   maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
 }
 
-/** Limits that the signer enforces and nothing else can raise. The defaults limit what a stranger can waste. */
+/** Limits that the signer enforces and that only the config can raise. The defaults limit what a stranger can waste. */
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,

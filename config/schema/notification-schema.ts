@@ -27,7 +27,6 @@ for (const [net, bits] of [
 ] as const)
   credentialAddresses.addSubnet(net, bits, 'ipv6')
 
-/** Whether clouds keep a machine's credentials at this host. */
 function keepsCredentials(text: string): boolean {
   const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   const version = isIP(host)

@@ -25,7 +25,7 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
   }),
 ])
 
-/** A duration in seconds, by default `usual`. It is at least `least`, which leaves healthy work enough time. */
+/** A duration in seconds. `usual` is the default, and `least` leaves healthy work enough time. */
 const seconds = (least: number, usual: number) => between(least, 3_600).default(usual)
 
 /** Temporal's rules for names: no dot in a deployment name, and no colon, which joins name and build id. */

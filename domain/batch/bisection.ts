@@ -13,7 +13,7 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Records how a batch ended. An `unanswered` one is dropped. Never record route failures, which close a gate. */
+/** Records how a batch ended. An `unanswered` batch is dropped. Never record route failures: they close a gate. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

@@ -31,7 +31,6 @@ export function commandsOf(code: CauseCode, values: CauseValues): readonly strin
   )
 }
 
-/** Makes a value safe to type in a shell. A scope consists of several options; any other value is one word. */
 function typed(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   if (name !== 'scope') return shellWord(value)

@@ -3,7 +3,6 @@ import { cause, commands, does, fatal, outage, type Row, row } from './row.ts'
 const { nodes, reason } = commands
 const disable = `portage node disable <chain> <node> ${reason}`
 
-/** Chains and their nodes. */
 export const chainRows = {
   CHAIN_UNREACHABLE: {
     title: 'No node of the chain answers.',

@@ -2,7 +2,6 @@ import { cause, commands, does, fatal, outage, retry, type Row, row } from './ro
 
 const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLane } = commands
 
-/** Lanes, their nonces, keys and limits. */
 export const laneRows = {
   LANE_WITHOUT_WORKER: {
     ...row('No process with the key of this lane is running.', 'Start a process with the key.'),

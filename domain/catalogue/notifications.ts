@@ -5,7 +5,6 @@ const list = 'portage notifications list'
 const enable = `portage notifications enable <receiver> ${reason}`
 const waits = 'Events wait in Temporal for as long as it keeps closed workflows.'
 
-/** Receivers of notifications. */
 export const notificationRows = {
   RECEIVER_GONE: {
     title: 'A receiver of notifications has answered 410, which means that it wants no more. It is disabled.',

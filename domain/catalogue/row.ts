@@ -1,4 +1,3 @@
-/** One code of the catalogue. Errors and causes have more fields. */
 export interface Row {
   /** One sentence: what is wrong. The text of an error begins with it. */
   readonly title: string

@@ -2,7 +2,6 @@ import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
 
 const { audit, doctor, nodes, reason, showStream } = commands
 
-/** Streams: their alarms, gaps and checkpoints. */
 export const streamRows = {
   STREAM_UNREACHABLE: {
     ...outage('The stream workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),

@@ -2,7 +2,6 @@ import { cause, commands, does, fatal, outage, retry, type Row, row } from './ro
 
 const { doctor } = commands
 
-/** Temporal, its workers and what Portage keeps there. */
 export const temporalRows = {
   TEMPORAL_UNAVAILABLE: {
     ...outage('The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),

@@ -58,11 +58,11 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: FeePolicy
-  /** An operator or the lane needs the transaction now, so the limit of raises does not apply. The policy's caps do. */
+  /** The transaction is needed now, so the limit of raises does not apply. The policy's caps still apply. */
   readonly urgent?: boolean | undefined
   /** Minimum fees that an operator ordered. The policy's caps do not apply. An absent field follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** A node's pool has a dearer transaction of this nonce, not Portage's, and so refuses Portage's attempts. */
+  /** A pool refuses Portage's attempts because it holds a dearer transaction from outside with this nonce. */
   readonly outpriced?: boolean | undefined
   /** Balance of the account, decimal wei. If `outpriced`, the next attempt must not cost more. */
   readonly balance?: string | undefined
@@ -71,9 +71,9 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Fees of the next attempt: 20 % above all earlier ones, or the market's if higher. Undefined at the limit: the last
- * attempt is sent again. A no-op may exceed its policy's caps to replace earlier attempts, because a gap blocks all
- * higher nonces.
+ * Fees of the next attempt: 20 % above all earlier attempts, or the market's fees if they are higher. Undefined if a
+ * limit is reached: then the last attempt is sent again. A no-op may exceed its policy's caps to replace earlier
+ * attempts, because an unused nonce blocks all higher nonces.
  * @param offered all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -92,9 +92,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees to outbid a foreign transaction with the lane's nonce: 20 % more, and twice the tip, but at most `maxFee`. On a
- * legacy chain both are the gas price, which rises by 20 %. An uncapped call is not raised once its tip alone is above
- * the limit, because a rival that pays more would be in a block already.
+ * Fees that outbid a transaction from outside Portage with the lane's nonce: `maxFee` is 20 % higher, and the tip is
+ * doubled, up to `maxFee`. On a legacy chain both are the gas price, which rises by 20 %. A call without a cap is not
+ * raised once its tip alone is above the limit, because a rival that pays more would be in a block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -109,7 +109,7 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Fees above all attempts: per field 20 % (rounded up, at least 1 wei) above the highest, or the market's if more. */
+/** Raises each fee to 20 % (rounded up, at least 1 wei) above the highest attempt, or to the market's fee if higher. */
 export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip))])
@@ -237,7 +237,7 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Gas is always limited, because a stranger's token may burn any amount. At equal scopes, the settings' rules win. */
+/** Gas always has a limit, because a stranger's token may burn any amount. At equal scopes, settings win. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
@@ -262,7 +262,6 @@ export function selectorOf(data: string): string | undefined {
   return data.length >= 10 ? data.slice(0, 10).toLowerCase() : undefined
 }
 
-/** Rank of a rule, from 0 (everything) to 5 (one transfer). Undefined: the rule does not match. */
 function specificity(scope: FeeScope, about: FeeSubject): number | undefined {
   switch (scope.kind) {
     case 'global':

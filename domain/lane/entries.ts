@@ -3,9 +3,9 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Maximum nonces in the ledger: enough for 15 minutes to finality at 20 per second. Then grants wait for finality. */
+/** Maximum nonces in the ledger, enough for 15 minutes to finality at 20 per second. A full ledger grants no nonce. */
 const mostKept = 20_000
-/** Maximum bytes of packed entries. Fee raises and a deep reorganisation need the rest of a state's 2 MiB. */
+/** Maximum bytes of packed entries. The rest of a state's 2 MiB is for fee raises and a deep reorganisation. */
 const mostBytes = 1_572_864
 
 /** Approximate size of an entry outside a page, bytes. */
@@ -79,8 +79,8 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
 }
 
 /**
- * A nonce that a later round of this workflow holds for the same call. A late step of an earlier round must not get
- * another nonce for the call.
+ * Finds a nonce that a later round of this workflow holds for the same call. If there is one, a late step of an earlier
+ * round must not get another nonce.
  */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
@@ -130,7 +130,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** The lane is broke while its balance is below the minimum, or too low for its lowest nonce or a refused grant. */
+/** The lane is broke while its balance is below the minimum, its lowest nonce's cost, or a refused grant's cost. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)
@@ -144,7 +144,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // The cost is '0' if the lane is broke for another reason than a refused grant.
+  // The known cost is '0' if no grant was refused and the lane is broke for another reason.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

@@ -23,7 +23,6 @@ export function laneId(family: string, networkId: string | number, address: stri
   return `${family}-${networkId}:${address.toLowerCase()}`
 }
 
-/** The address part of a lane id, lower case. */
 export function laneAddress(lane: LaneId): string {
   return lane.slice(lane.indexOf(':') + 1)
 }
@@ -73,7 +72,7 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** Id of the request that got this grant. If a second one gets it, the first caller may have sent its call. */
+  /** Id of the request that got this grant. If another request gets it too, the first caller may have sent its call. */
   readonly grantedTo: string
   readonly maybeSent: boolean
   /** Value of an abandoned call, which may still be mined, decimal wei. */
@@ -131,7 +130,7 @@ export interface Remembered extends Observed {
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
-  /** Processes have reported without a long gap since this height. A nonce does not count as idle during a gap. */
+  /** Height since which processes have reported without a long gap. During a gap a nonce does not count as idle. */
   readonly reportedSince?: number
 }
 
@@ -146,13 +145,13 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Entries packed into 70 bytes each instead of 320. No field is lost, because a deep reorganisation needs them all. */
+/** Packed entries take 70 bytes each instead of 320. They keep all fields, because a deep reorganisation needs them. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
-   * Each entry ends with `;`. Its fields are separated by `,`: nonce; start of the intent id; its number; its digest
-   * with call hash and round; request of the grant; attempts; other values. Left out are a nonce one above the previous
-   * entry's, a start equal to the previous entry's, and round 1.
+   * Each entry ends with `;`, and `,` separates its fields: nonce; start of the intent id; number in the intent id;
+   * digest with call hash and round; request of the grant; attempts; other values. A field is left out if it is usual:
+   * a nonce one above the previous entry's, the previous entry's start, and round 1.
    */
   readonly text: string
 }
@@ -225,9 +224,9 @@ export interface LaneCounts {
   readonly attempts: number
   readonly filled: number
   readonly released: number
-  /** Nonces that a transaction from outside Portage used. */
+  /** Nonces used by transactions from outside Portage. */
   readonly external: number
-  /** Owned nonces that fell out of their block while the process that reported this did not drive them. */
+  /** Owned nonces that fell out of their block, as reported by a process that did not drive them. */
   readonly rolledBack: number
 }
 

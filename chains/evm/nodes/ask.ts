@@ -26,8 +26,8 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
 }
 
 /**
- * Asks all nodes in parallel. Ends when all have answered, `onAnswer` returns true, or the grace is over. Never throws.
- * @param mostGraceMs longest wait after `needed` answers, even if the usual grace after the first answer lasts longer
+ * Asks all nodes in parallel until all have answered, `onAnswer` returns true, or the grace is over. Never throws.
+ * @param mostGraceMs if given, the call also ends this long after `needed` nodes have answered
  */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
@@ -67,7 +67,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** Pause before nodes are tried again, ms. One reset of an idle connection must not fail a call to the only node. */
+/** Pause before nodes are tried again, ms, so that one reset connection does not fail a call to the only node. */
 const secondRoundMs = 150
 
 /** See `Nodes.request`. `readers` are in the current order of preference. */
@@ -114,7 +114,7 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Picks the node with the shortest rate-limit wait. Among equals, lagging nodes are last; then preference decides. */
+/** Takes the shortest rate-limit wait. Of equal waits it takes a node that does not lag, in the order of preference. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
   const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))

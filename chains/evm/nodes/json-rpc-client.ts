@@ -35,7 +35,7 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getLogs: 24 * mib,
 }
 const mostBytes = 32 * mib
-/** Parsed, an empty object takes 30 times its text. 24 MiB of logs of one event have 500,000 values. */
+/** A parsed empty object takes 30 times the memory of its text. 24 MiB of logs of one event have 500,000 values. */
 const mostValues = 600_000
 
 function mostBytesFor(calls: readonly PendingCall[]): number {

@@ -72,7 +72,6 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
   }
 }
 
-/** Groups contract reads by block, each group small enough for one call. Leaves other calls as they are. */
 function sorted(calls: readonly PendingCall[]) {
   const others: PendingCall[] = []
   const groups: ContractCall[][] = []
@@ -104,9 +103,10 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
 }
 
 /**
- * Creation code that makes the appended calls (viem's "deployless" calls). Runs on any EVM with STATICCALL. Input per
- * call: a word each for address and length, then data. Output: 1 or 0 and length, then bytes. The output never begins
- * with 0xEF, which deployed code must not begin with (EIP-3541).
+ * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL. An
+ * appended call is a word with the address, a word with the data's length, and the data. A result is a word with 1
+ * (success) or 0, a word with the length, and the returned bytes. So the output never begins with 0xEF, which deployed
+ * code must not begin with (EIP-3541).
  */
 const code = [
   // Copies everything to memory. The stack holds the offsets of the next result and call (the first is at 0x4d).

@@ -12,7 +12,6 @@ export interface NodeSpec {
   readonly name: string
   readonly url: string
   readonly use: NodeUse
-  /** Absent: no limit. */
   readonly requestsPerSecond?: number | undefined
 }
 
@@ -88,7 +87,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
 
 const readNetworkId = (value: unknown) => String(toNumber(value, 'chain id'))
 
-/** Throws MalformedAnswer, NotKnown. */
 function readOrRefuse<T>(node: string, method: string, result: unknown, read: ReadAnswer<T>): T {
   try {
     return read(result)
@@ -143,7 +141,7 @@ export function createNodeHealth(now: () => number) {
   let failures = 0
   let latencyMs: number | undefined
 
-  /** The first failure opens the circuit. Failures of parallel calls count as one. */
+  /** Opens the circuit. Of parallel failures only the first doubles the pause. */
   function open(retryAfterMs = 0): void {
     // The pause is limited, so that a node that asks for hours does not disappear for hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
@@ -186,8 +184,8 @@ export function createNodeHealth(now: () => number) {
       open(retryAfterMs)
     },
     /**
-     * Closes the circuit. A node that only sends may refuse to name its network, because EIP-155 signatures are valid
-     * on one network only. Throws what `read` throws.
+     * Closes the circuit if the node names its network. A node that only sends (no `mustSay`) may refuse, because an
+     * EIP-155 signature is valid on one network only. Throws what `read` throws.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       circuit = 'half-open'

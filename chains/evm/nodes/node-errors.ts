@@ -49,7 +49,6 @@ export function isVerdict(error: unknown): boolean {
 /** A node gave no usable answer. `maybeReceived` is false only if the request cannot have reached the node. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
-  /** Retry-After of the node, ms. */
   readonly retryAfterMs: number | undefined
 
   constructor(node: string, reason: string, maybeReceived: boolean, retryAfterMs?: number) {
@@ -70,7 +69,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** Thrown by a reader if a valid answer is about another state. The node may lag, so another node is asked. */
+/** A valid answer about another block or receipt than asked for. The node may lag, so another node is asked. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

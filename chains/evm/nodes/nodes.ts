@@ -20,7 +20,6 @@ export interface NodesOptions {
   readonly nodes: readonly NodeSpec[]
   /** `private`: transactions go only to nodes whose use is `private`. Default: public. */
   readonly send?: 'public' | 'private' | undefined
-  /** Timeout of an answer, ms. Default: 10 s. */
   readonly timeoutMs?: number | undefined
   /** Values of `${VARIABLE}` in URLs of added nodes. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
@@ -83,7 +82,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Ranks the nodes. Those that lag, or are far above the majority, come last. `known`: our head. Never throws. */
+    /** Ranks the nodes. A node that lags, or is far above the majority, comes last. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -125,7 +124,6 @@ async function rank(readers: readonly NodeClient[], voters: readonly NodeClient[
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The configured nodes with the operators' changes. `environment` has the variables in URLs of added nodes. */
 function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
@@ -166,7 +164,6 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
       added = next
       broken = unusable
     },
-    /** See `Chain.nodes`. Includes disabled and unusable nodes. */
     status: (): readonly NodeStatus[] => [
       ...configured.map((node) => node.status()),
       ...added.map((node) => ({ ...node.status(), added: true })),

@@ -5,13 +5,13 @@ import { noAnswer, type NodeAnswer } from './ask.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
-/** With a single node: the second, equal answer must come within this many blocks of the first. */
+/** If the chain has a single node: its second, equal answer must come within this many blocks of the first. */
 const memoryBlocks = 16
 const mostRounds = 3
-/** With a single node: minimum time between two reads if no block comes, ms. */
+/** If the chain has a single node: minimum time between two reads if no block comes, ms. */
 const leastWaitMs = 1_000
 
-/** A question to all nodes, for irreversible verdicts. */
+/** A question that more than half of the nodes must answer alike, for irreversible verdicts. */
 export interface Question<T> {
   readonly about: string
   readonly method: string
@@ -27,7 +27,6 @@ export interface Question<T> {
   readonly key?: (value: T) => string
 }
 
-/** A node's answer as a vote. A revert is a vote too. */
 type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: string; readonly revert: RpcError }
 
 interface Round<T> {
@@ -54,13 +53,13 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Asks the only node twice. A round has no `agreed` if the node gave no answer, or a different answer each time. */
+/** Asks the only node until two successive answers are equal, up to `mostRounds` times. Else `agreed` is absent. */
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Forgets old answers. Runs only once per block, since thousands may ask in one tick. */
+  /** Forgets old answers, only once per block, because thousands of questions may be asked in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -72,7 +71,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
-      // A chain without new blocks is stable, so a time limit suffices.
+      // A chain without new blocks does not change, so after a time limit the node is asked again without a new block.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)

@@ -58,7 +58,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening true at the start: a lasting refusal is then final. Later, the lane waits for the permission */
+/** @param opening true when the key is opened: only then a lasting refusal throws SIGNER_UNAVAILABLE */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -71,7 +71,6 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
   }
 }
 
-/** Reads a SubjectPublicKeyInfo in DER. Undefined if the key is of another curve. */
 function addressOf(spki: Uint8Array): string | undefined {
   try {
     const { crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' })

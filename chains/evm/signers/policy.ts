@@ -10,7 +10,7 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery`: needs a proof. `own`: needs none. Else why the call is refused, and which config field decides. */
+/** `delivery` needs a proof, `own` does not. An object refuses the call; `by` is the config field that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
 /** Last check before signing: no-ops, payments, operators' calls, proofs and limits. Throws what `Signer` throws. */
@@ -37,7 +37,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    // First without the data fee: if a transaction exceeds a limit even so, the fee need not be read.
+    // Checked before the data fee is read, because a transaction may exceed a limit even without this fee.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
     // Spending counts a no-op's whole gas limit, although it uses a fraction, so that limit must be small.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
@@ -48,7 +48,6 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     return costOf(transaction, dataFee)
   }
 
-  /** The sums that count the transaction, and the amount that it adds to each, wei. */
   function addedTo({ value }: Proposed, cost: bigint) {
     const paid = BigInt(value)
     const sums = [{ log: costs, what: 'The cost of all transactions', wei: cost }]
@@ -148,7 +147,6 @@ const rememberMs = 10 * 60_000
 function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {
-    /** Throws what `proveCall` throws. */
     async prove(call: Intent, nonce: number | undefined): Promise<void> {
       const key = keyOf(call)
       const before = proved.get(key)
@@ -158,7 +156,6 @@ function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () =>
       await proveCall(call)
       proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces) })
     },
-    /** Notes that a call was signed for a nonce. Only a proved call is remembered. */
     signed(call: Intent, nonce: number): void {
       proved.get(keyOf(call))?.nonces.add(nonce)
     },

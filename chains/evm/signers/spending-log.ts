@@ -7,7 +7,6 @@ import { LRUCache } from 'lru-cache'
 const minuteMs = 60_000
 /** Spending is summed per interval of this length, ms. So the spending of an hour covers 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
-/** Lengths of the spending windows, ms. */
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
 /** How many sums are kept: enough for a week. The limit is a number, not an age, since a clock may jump. */
@@ -67,16 +66,15 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** How many old files are always kept, so that a clock that runs ahead does not remove files that still count. */
+/** This many old files are always kept, because a clock that runs ahead makes files look old that still count. */
 const keptFiles = 200
 
 /** A log is not read again within this time, ms, except after an attempt was recorded. */
 const freshMs = 1_000
 
-/** Bytes at the end of the read text that are compared with the file, to notice changes: at least the last line. */
+/** To notice changes, this many bytes before the end of the last read are compared. They include the last line. */
 const comparedBytes = 80
 
-/** Counts the cost of all signatures of a key. */
 interface SpendingLog {
   readonly spending: SpendingCounter
   /** Records an attempt, unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
@@ -129,7 +127,6 @@ function createSpendingFiles(folder: string, clock: () => number) {
   /** How far each hour's file was read. Old files are read on, as a process whose clock differs may append to them. */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
-  /** Start of the last read, ms by a monotonic clock. */
   let caughtUpAt = -Infinity
 
   async function catchUp(): Promise<void> {
@@ -171,7 +168,7 @@ function createSpendingFiles(folder: string, clock: () => number) {
     // No line counts before all are checked, because a text with a broken line is read again.
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A cost that a crash cut short counts too: it is at most the whole cost, and that attempt was never signed.
+      // A crash may have cut digits off the cost. The lower cost counts too, although that attempt was never signed.
       if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
       if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
       return []

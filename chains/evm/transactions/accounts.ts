@@ -29,7 +29,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
 
   const countAt = (address: string, at: string) => nodes.request('eth_getTransactionCount', [address, at], readCount)
 
-  /** Asks by the tag `finalized` if the node pruned the state or lacks the block. */
+  /** If the node pruned the state or lacks the block, asks by the tag `finalized` instead. */
   const finalizedCountAt = (address: string, at: string) =>
     countAt(address, at).catch((error: unknown) => {
       if (!(error instanceof RpcError) || at === 'finalized') throw error
@@ -64,12 +64,11 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     return { ...nonces, balance, block: { height, hash } }
   }
 
-  // Read once per event, not per head, because the finalized height may rise without a new head.
+  // The version is the event, not the head's hash, because the finalized height may rise without a new head.
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {
     finalizedTag: () => finalizedTag(currentHead(chain), finality),
-    /** See `Chain.account`. One set of reads per address and head event. */
     read: (address: string) => readOnce(address.toLowerCase()),
   }
 }
@@ -84,7 +83,6 @@ function createFloors() {
   const none = { latest: 0, finalized: 0, lower: 0 }
   const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
   return {
-    /** Keeps the higher nonces, unless lower nonces were read `mostLowerReads` times in a row. */
     raise(address: string, read: Pick<Account, 'latestNonce' | 'finalizedNonce'>, isCanonical: boolean) {
       const known = floors.get(address) ?? none
       const isLower = read.latestNonce < known.latest || read.finalizedNonce < known.finalized

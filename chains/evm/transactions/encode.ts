@@ -63,7 +63,6 @@ function addressBytes(address: string): Buffer {
   return Buffer.from(digits, 'hex')
 }
 
-/** Throws TypeError. */
 function dataBytes(data: string): Buffer {
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new TypeError('The data is not hex of whole bytes.')
   return Buffer.from(data.slice(2), 'hex')

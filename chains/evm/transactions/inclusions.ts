@@ -6,13 +6,13 @@ import type { Receipts } from './receipts.ts'
 import { createWatchedHashes, type Due, lookup, nothing, show, unseen, type WatchedHash, type WatchState } from './watched-hashes.ts'
 
 const mostAccepted = 4_096
-/** With fewer cached blocks than this, an unknown hash is looked up again, up to `mostUnknown` times. */
+/** If fewer blocks than this are cached, a hash without a receipt is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
-/** After this many reads without the receipt, all nodes are asked. A node that only lags has it by then. */
+/** After this many reads without the receipt, all nodes are asked. A node that merely lags would have it by then. */
 const mostMisses = 3
 
-/** All watches of a chain. A new hash costs one batched read, and so does a block that includes watched hashes. */
+/** All watches of a chain. They share the reads of receipts. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
@@ -25,7 +25,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A new hash is read at the next poll, unless a node has accepted it. A known hash is read if this watch is unseen.
+    // Looks up a new hash unless a node accepted it as new, and a known hash unless this watch is included already.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -96,7 +96,6 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     }
   }
 
-  /** Counts a node's missing receipt of a hash that a block lists. Asks all nodes if it stays missing: one may lie. */
   async function missed(watched: WatchedHash): Promise<void> {
     if (watched.due.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
@@ -159,7 +158,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** Looks the hash up again while few blocks are cached, as a block below them may include it and the node may lag. */
+/** Repeats the lookup while few blocks are cached: a block below them may include the hash, and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const hasFewBlocks = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks

@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** How many heights one round reads in parallel. Two rounds search 128 blocks. */
+/** Number of heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
 const probes = 15
 
 /** See `Chain.mined`. */
@@ -38,7 +38,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    // Every node has the head's state, so a missing answer is a refusal.
+    // Every node keeps the head's state, so if no node answers, the nodes have refused the call.
     if (now === undefined)
       throw new RelayerError('NODE_REFUSED', { detail: "No node returns the account's transaction count.", facts: { chain } })
     if (now <= nonce) return undefined
@@ -51,12 +51,12 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node finds the block; most nodes must agree. If that node finds none, it may lie, so most nodes search. */
+  /** One node searches; most nodes confirm the transaction. If it finds none, it may lie, and most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** If too few nodes keep the state, one node answers. Most nodes must still agree on the transaction found. */
+    /** If too few nodes keep the state, one node's count is used. Most nodes still confirm the transaction. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
@@ -67,10 +67,10 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
-/** Undefined: no asked node keeps that state. */
+/** Undefined if the asked nodes have pruned the state at this height. */
 type CountAt = (height: number) => Promise<number | undefined>
 
-/** Lowest height at which the nonce is used. Undefined if that state is pruned. */
+/** Finds the lowest height at which the nonce is used. Undefined if a state that the search needs is pruned. */
 async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
@@ -109,7 +109,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** Throws if the fields do not match the hash. Returns the transaction hash if Portage never signs this type. */
+/** Throws if the fields do not match the hash. Returns the hash itself for types that Portage never signs. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

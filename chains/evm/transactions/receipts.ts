@@ -4,10 +4,10 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** From this many receipts on, if they are at least a quarter of the block, reading the whole block is cheaper. */
+/** If at least this many receipts, and a quarter of the block's, are wanted, one read of the whole block is cheaper. */
 const wholeBlockFrom = 4
 
-/** For this many blocks after a node refused a whole block's receipts, receipts are read one by one. */
+/** After a node refused to return a whole block's receipts, they are read one by one for this many blocks. */
 const singlyBlocks = 1_000
 
 /** Throws NODE_REFUSED. */
@@ -43,7 +43,6 @@ export type Receipts = ReturnType<typeof createReceipts>
 
 /** Reads receipts. All calls of a tick share one HTTP request. */
 export function createReceipts(nodes: Nodes, agree: Quorum) {
-  /** Up to this height receipts are read one by one, after a refusal. */
   let singlyUpTo = -1
 
   const method = 'eth_getTransactionReceipt'

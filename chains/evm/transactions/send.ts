@@ -4,9 +4,9 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals by precedence. Statements about the nonce come first, then silence (`ambiguous`). A silent node may hold the
- * transaction, so no later class may free, hold or re-price the nonce. `fatal` counts only if no node says anything
- * else.
+ * Refusals by precedence. Statements about the nonce come first, then `ambiguous`: a silent node may hold the
+ * transaction, so a refusal further down must not free, hold or re-price the nonce. `fatal` counts only if no node says
+ * anything else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',

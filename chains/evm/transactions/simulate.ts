@@ -28,26 +28,27 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Factors by which estimates for one function may differ. With a lower estimate, gas runs out despite the margin. */
+/** An estimate is plausible within these factors of earlier ones. A lower one runs out of gas despite margins. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** For this time after an estimate was too low, ms, all nodes are asked, so that only the first calls fail. */
+/** After an estimate was too low, all nodes are asked for this time, ms, so that only the first calls fail. */
 const distrustMs = 600_000
-/** How many estimated calls are remembered. A call that is estimated again may have run out of gas the first time. */
+/** Number of remembered calls. If a call is estimated again, it may have run out of gas the first time. */
 const mostCalls = 4_096
 
 /**
- * Gas times `gasFactor`, at most the block's limit. One node's estimate counts if it is near earlier estimates of most
- * nodes, else the median of all. More than half must report a revert, or a sender without funds, since one node must
- * not stop deliveries. Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * Returns the estimated gas times `gasFactor`, at most the block's limit. One node's estimate counts if it is near
+ * earlier estimates of most nodes. Otherwise all nodes are asked, so that one node cannot stop deliveries: the median
+ * counts, or what most nodes report (a revert, or a sender without funds). Throws TRANSACTION_REFUSED if the sender
+ * cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** `limit`: the gas limit, if it was made from a single node's estimate. */
+  /** `limit` is set if the call's gas limit was computed from a single node's estimate. */
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // Names the latest block, since otherwise some nodes (anvil, older go-ethereum) include our own pending call.
+    // Names the latest block, because otherwise some nodes (anvil, older go-ethereum) include our own pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -88,7 +89,7 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/** The answer of most nodes (median of estimates), else the first answer, whose revert data is dropped as unproven. */
+/** The median estimate or the failure of most nodes. Without a majority: the first answer, without its revert data. */
 async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)

@@ -4,7 +4,7 @@ import { isolate } from '../heads/head-events.ts'
 export type Due =
   /** Nothing to read: the receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
-  /** The receipt is read by hash at each poll until a node answers. */
+  /** The lookup failed `unknown` times. The next block repeats it: a block below the cache may include the hash. */
   | { readonly kind: 'lookup'; readonly unknown: number }
   /** Looked up in vain `unknown` times, and again at the next block: it may be mined below the cached blocks. */
   | { readonly kind: 'unknown'; readonly unknown: number }
@@ -63,7 +63,7 @@ export function createWatchedHashes() {
         if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
       }
     },
-    /** After blocks were skipped or replaced, looks up all hashes that the blocks from `firstKnown` on cannot list. */
+    /** After blocks were skipped or replaced, looks up every hash that a block below `firstKnown` may include. */
     recheck(firstKnown: number): void {
       for (const { inclusion, hashes } of all) {
         if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue

@@ -35,7 +35,6 @@ export const nodeCommand: CommandSpec = {
 
 const timeoutMs = 3_000
 
-/** Applies operators' changes and connects to every node. Throws INPUT_INVALID for an unknown chain. */
 async function readNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string) {
   const names = only === undefined ? Object.keys(config.chains) : [only]
   const found = await Promise.all(

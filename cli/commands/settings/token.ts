@@ -131,7 +131,7 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/** Acts for the token's name, or for `keyHolder` if the key file is readable. Throws ACCESS_*, errors of `use`. */
+/** Acts for the token's name, else (with a readable key file) for `keyHolder`. Throws ACCESS_*, errors of `use`. */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,

@@ -101,7 +101,6 @@ export const streamCommand: CommandSpec = {
   },
 }
 
-/** Waits until the stream has read the blocks, and prints the progress. Throws errors of `readStream`. */
 async function untilRead(context: CliContext, client: TemporalClient, stream: string, from: number, to: number): Promise<StreamState> {
   for (let said: string | undefined; ; await pause(pollMs)) {
     const state = await readStream(client, stream)

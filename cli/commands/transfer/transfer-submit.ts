@@ -20,7 +20,7 @@ interface SubmitOptions {
   readonly api?: string
 }
 
-/** Longest time to wait for the API, ms. The API waits less for guardian APIs. */
+/** Longest time to wait for the API, ms. It is longer than the API itself waits for guardian APIs. */
 const answerTimeoutMs = 60_000
 
 /** Submits through the REST API, whose process is connected to the chains that signatures are checked with. */
@@ -55,7 +55,6 @@ export const submit: CommandSpec = {
   },
 }
 
-/** The body of the request. Ends the command unless exactly one form of the message is given. */
 async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {
   const { chain, emitter, sequence, native, bridge = 'native-bridge' satisfies keyof Config['bridges'] } = options
   const place = [chain, emitter, sequence]

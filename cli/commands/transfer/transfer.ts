@@ -101,7 +101,6 @@ function printNews({ context, globals }: Call<ListOptions>, report: TransferRepo
   return news.at(-1)?.at ?? after
 }
 
-/** Redraws on a terminal. Elsewhere, and with --json, prints each change. */
 async function watchList(client: TemporalClient, config: Config, call: Call<ListOptions>, signal: AbortSignal): Promise<void> {
   const { context, globals, options } = call
   const live = globals.json ? undefined : createLiveText(context.stdout)
