@@ -39,9 +39,18 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
 
 /** Poll counts by queue. `isPolled`: a poll is open, or the Worker does not poll because it has no free slot. */
 function pollsOf(metrics: string) {
-  const begun = rowsOf(metrics, 'temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
-  const active = rowsOf(metrics, 'temporal_num_pollers', /poller_type="(workflow_task)"/)
-  const free = rowsOf(metrics, 'temporal_worker_task_slots_available', /worker_type="((?:Workflow|Activity)Worker)"/)
+  const rows = metrics.split('\n').flatMap((line) => {
+    const [, name, labels = '', count = ''] = /^(\w+)\{([^}]*)\} (\d+)$/.exec(line) ?? []
+    return name === undefined ? [] : [{ name, labels, count }]
+  })
+  const rowsOf = (wanted: string, label: RegExp) =>
+    rows.flatMap(({ name, labels, count }) => {
+      const kind = name === wanted ? label.exec(labels)?.[1] : undefined
+      return kind === undefined ? [] : [{ taskQueue: /task_queue="([^"]*)"/.exec(labels)?.[1] ?? '', kind, count }]
+    })
+  const begun = rowsOf('temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
+  const active = rowsOf('temporal_num_pollers', /poller_type="(workflow_task)"/)
+  const free = rowsOf('temporal_worker_task_slots_available', /worker_type="((?:Workflow|Activity)Worker)"/)
   const full = new Set(free.filter(({ count }) => count === '0').map(({ taskQueue, kind }) => `${kind} ${taskQueue}`))
   const isFull = (taskQueue: string, polls: string) =>
     full.has(`${polls === 'PollActivityTaskQueue' ? 'Activity' : 'Workflow'}Worker ${taskQueue}`)
@@ -49,14 +58,6 @@ function pollsOf(metrics: string) {
     ...begun.map(({ taskQueue, kind, count }) => ({ taskQueue, polls: kind, count, isPolled: isFull(taskQueue, kind) })),
     ...active.map(({ taskQueue, kind, count }) => ({ taskQueue, polls: kind, count, isPolled: count !== '0' || isFull(taskQueue, kind) })),
   ]
-}
-
-function rowsOf(metrics: string, name: string, label: RegExp) {
-  return metrics.split('\n').flatMap((line) => {
-    const [, found, labels = '', count = ''] = /^(\w+)\{([^}]*)\} (\d+)$/.exec(line) ?? []
-    const kind = found === name ? label.exec(labels)?.[1] : undefined
-    return kind === undefined ? [] : [{ taskQueue: /task_queue="([^"]*)"/.exec(labels)?.[1] ?? '', kind, count }]
-  })
 }
 
 /** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends even if its Workers hang. */
