@@ -15,7 +15,6 @@ export async function audit(input: AuditInput): Promise<AuditReport> {
   return report
 }
 
-/** How many ids of each kind are shown at most. The result has up to 200. */
 const idsShown = 20
 
 function details(report: AuditReport): string {

@@ -7,7 +7,7 @@ import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** A process gets the nonce within this time, ms. A batch that has no nonce by then is over. */
+/** A batch gets its nonce within this time, ms. If it has no nonce by then, the batch is over. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
@@ -64,7 +64,6 @@ function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   }
 }
 
-/** How many members are shown at most. The memo has all. */
 const membersShown = 20
 
 function show({ lane, members }: contract.BatchInput, held: contract.BatchInput['held'], end: contract.BatchEnd | undefined): void {

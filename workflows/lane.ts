@@ -78,7 +78,6 @@ function details(state: LaneState): string {
   )
 }
 
-/** Title and remedy are those of docs/reference/errors.md. */
 function whyClosed(lane: LaneId, { why, detail, by }: Closed): string[] {
   const code = refusalCodes[why]
   const { title, remedy } = errorCatalogue[code]

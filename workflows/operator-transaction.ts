@@ -16,7 +16,7 @@ const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 const checksPerRun = 200
 
-/** Sends one intent until it is final. While its fate is unknown, it is not sent again, since it could pay twice. */
+/** Sends one intent until it is final. An intent of unknown fate is not sent again, because it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   return obeyingTemporalCancel((onCancel) => sendUntilFinal(input, onCancel))
 }
@@ -57,7 +57,6 @@ async function sendUntilFinal(
   }
 }
 
-/** Progress at the start of the first run. Later runs keep the first run's `orderedAt`. */
 function begun(): contract.OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
@@ -101,7 +100,6 @@ function closeRound(progress: contract.OperatorTransactionProgress): void {
   delete progress.held
 }
 
-/** @param sentBefore an earlier step may have sent the transaction */
 function applyResult(
   result: LaneStepResult,
   progress: contract.OperatorTransactionProgress,
@@ -150,7 +148,6 @@ function applyRefused(reason: string, { held, earlier }: contract.OperatorTransa
   }
 }
 
-/** Another transaction used the nonce, so the intent gets another nonce, unless it was cancelled. */
 function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: contract.OperatorTransactionProgress) {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
   if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }

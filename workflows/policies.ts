@@ -9,7 +9,7 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** Checks every transfer of a day, which takes long. While an audit runs, the schedule starts no second one. */
+  /** An audit checks every transfer of a day, which takes long. The schedule starts no second audit while one runs. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -17,7 +17,6 @@ export const policies = {
 /** The timeout is longer than the wait for a nonce and the wait for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
-/** A task that no worker takes within `laneTaskMs` times out: the lane is busy, or no process has its key. */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
@@ -39,7 +38,6 @@ export function notifyPolicy() {
   return { startToCloseTimeout: '30m', heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs, retry: forever } as const
 }
 
-/** Times to wait, ms. */
 export const waits = {
   /** Wait for a transaction that is in no block yet. The lane's process drives the transaction meanwhile. */
   pendingMs: 10_000,
@@ -50,7 +48,6 @@ export const waits = {
   longestLaneBackoffMs: 60_000,
   /** Maximum age of a run, so that no build of the workflow lives for months. */
   continueAsNewMs: 60 * 60_000,
-  /** Bounds of the wait between checks whether an included effect is final. */
   firstCheckMs: 1_000,
   longestCheckMs: 30_000,
   confirmMs: 5_000,

@@ -5,7 +5,7 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** An answer takes up to 100 KB. A run ends earlier if the server suggests a new one, as it does at 4 MB. */
+/** An answer takes up to 100 KB. The server suggests a new run at 4 MB, so a run may end earlier. */
 const updatesPerRun = 100
 
 /** The only writer of operators' changes: one workflow per namespace. domain/settings/ makes the decisions. */

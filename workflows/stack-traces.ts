@@ -1,5 +1,5 @@
 /** Frames per promise in `__stack_trace`. The first two are the SDK's, and the other two show the whole path. */
 const frames = 4
 
-// Must run before the sandbox is frozen (workers/process/bundle.ts). Later it has no effect.
+// This must run before the sandbox is frozen (workers/process/bundle.ts). It has no effect later.
 Reflect.set(Error, 'stackTraceLimit', frames)

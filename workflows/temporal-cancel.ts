@@ -4,7 +4,7 @@ import { CancellationScope } from '@temporalio/workflow'
 /** Temporal's own cancel does not say who ordered it. */
 const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 
-/** Turns Temporal's own cancel into the signal `cancel`. It interrupts no step: the fate of nonces decides the end. */
+/** Turns Temporal's cancel into the signal `cancel`, which interrupts no step: the nonces' fate decides the end. */
 export function obeyingTemporalCancel<Result>(
   run: (onCancel: (cancel: (order: Order) => void) => void) => Promise<Result>,
 ): Promise<Result> {

@@ -8,7 +8,6 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
-/** A run that has ended. Times are ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
@@ -44,7 +43,6 @@ export const interceptors = (): WorkflowInterceptors => {
 }
 
 class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
-  /** Headers for the steps of this run. */
   #own: Headers = {}
   /** Headers that this run started with. They are passed to the next run. */
   #given: Headers = {}

@@ -18,7 +18,7 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   /** Transfers that closed without an outcome. They are started again. */
   reopenedCount: number
   reopened: string[]
-  /** Transfers that are reset: they waited for nothing, or no process answered their tasks. */
+  /** Transfers that are reset, because they waited for nothing, or because no process answered their tasks. */
   idleCount: number
   idle: string[]
   /** Transfers whose effect is gone and that already run again. */

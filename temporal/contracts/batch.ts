@@ -2,7 +2,7 @@ import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { Held, SendOperatorTransactionInput, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `batch`: one call that delivers many transfers. It is recorded before the call gets a nonce. */
+/** Input of `batch`: one call that delivers many transfers. The input is recorded before the call gets a nonce. */
 export interface BatchInput {
   lane: LaneId
   intent: Intent
@@ -32,7 +32,7 @@ export interface BatchSteps {
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** When the call was signed, no member was withdrawn or had a nonce. From then on the call is resent unchecked. */
+/** The call was signed while no member was withdrawn or had a nonce. From then on the call is resent unchecked. */
 export const batchClearedSignal = defineSignal('cleared')
 /** Sent by the process that drove the nonce. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')

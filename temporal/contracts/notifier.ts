@@ -35,5 +35,5 @@ export const notificationQueue = 'notifications'
 /** Each order has author and reason, except `raise`. */
 export const notifierOrderSignal = defineSignal<[NotifierOrder]>('order')
 export const notifierStateQuery = defineQuery<NotifierState>('state')
-/** How many orders the step that runs now has not read yet. */
+/** Answers with the number of orders that the running step has not read yet. */
 export const notifierOrdersQuery = defineQuery<number>('orders')

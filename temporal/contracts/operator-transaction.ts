@@ -4,7 +4,7 @@ import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { AttemptRecord, Landed } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `operatorTransaction`: one intent of an operator, or of the lane itself, through the lane's ledger. */
+/** Input of `operatorTransaction`: an intent of an operator, or of the lane itself. The ledger grants its nonce. */
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
@@ -13,7 +13,7 @@ export interface OperatorTransactionInput extends Order {
 }
 
 export interface OperatorTransactionProgress {
-  /** Number in the intent's id. Increased when something else has used the nonce of the last id. */
+  /** Number in the intent's id. The next round begins when another transaction has used the nonce of this round. */
   round: number
   /** This round may already have a nonce. */
   sentBefore: boolean
@@ -25,10 +25,10 @@ export interface OperatorTransactionProgress {
   cancelledBy?: Order
 }
 
-/** The hash is recorded, because some signers (KMS) make another hash at each signature. */
+/** The hash is recorded, because some signers (KMS) make another signature, and so another hash, each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** A nonce that can be found on the chain by its hashes, even if the ledger has forgotten it. */
+/** A nonce with hashes of its transactions, which find it on the chain even if the ledger has forgotten it. */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -63,13 +63,13 @@ export interface OperatorTransactionSteps {
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  /** Asks for no new nonce. The answer is `lost` if the ledger has no nonce for the intent. */
+  /** Asks for no new nonce. If the ledger has none, `held` and `earlier` are looked up. If both are absent: `lost`. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
   /** Mine a no-op instead. */
   cancel: boolean
-  /** ms since the epoch. Absent for a batch, since its contract prevents a second effect. */
+  /** To find an earlier payment, ms since the epoch. Absent for a batch, whose contract prevents a second effect. */
   orderedAt?: number
   /** Intents of a batch. The call is not signed for the first time if one of them was withdrawn. */
   members?: string[]

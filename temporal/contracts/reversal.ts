@@ -1,6 +1,5 @@
-/** Input and result of `reversal`, the record that a delivery is gone. Made before the transfer is started again. */
+/** Input and result of `reversal`: the record of a delivery that is gone. Made before the transfer starts again. */
 export interface Reversal {
-  /** Workflow id of the transfer, and the run that had delivered. */
   transfer: string
   run: string
   txHash?: string

@@ -36,7 +36,7 @@ export interface AdmitInput {
   avoid?: LaneId[]
   /** A node showed the effect, but a majority denied it. Since then, one node alone cannot stop the transfer. */
   disputed?: true
-  /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
+  /** Time of the last retry, ms since the epoch. Losses before this time do not quarantine the transfer. */
   retriedAt?: number
   /** ms since the epoch, for metrics. Absent after the first try. */
   startedAt?: number
@@ -60,7 +60,7 @@ export type Stopped =
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
-  /** Hash of (to, value, data). For this intent, the ledger accepts no call with another hash. */
+  /** Hash of (to, value, data). The ledger accepts no call with another hash for this intent. */
   callHash: string
   /** The process that admitted the transfer also holds the key, and has reserved a step slot for a moment. */
   local?: true
@@ -126,7 +126,7 @@ export interface ConfirmInput {
   /** The transaction of Portage. Absent if somebody else may have caused the effect. */
   landed?: Landed
   waitMs: number
-  /** Asks a majority whether there is no effect, because the transfer would then end undelivered. */
+  /** A majority must agree that there is no effect, because the transfer would then end undelivered. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -164,14 +164,16 @@ export type EndConfirmation =
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** How long a nonce stays with a lane that is forbidden or has no worker before it is abandoned, ms. */
+  /** How long a lane that is forbidden or has no worker keeps a nonce before the transfer abandons it, ms. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: works only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce. */
+  /**
+   * `leave`: withdraws only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce.
+   */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

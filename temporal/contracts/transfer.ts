@@ -21,7 +21,6 @@ export interface TransferInput {
   unacknowledged?: UnacknowledgedSignals
 }
 
-/** Signals that the transfer has not acted on yet. */
 export interface UnacknowledgedSignals {
   woken: boolean
   priority: number
@@ -44,7 +43,6 @@ export interface TransferProgress {
   failures: number
   /** Number of rounds whose nonce something else used. */
   spent: number
-  /** Number of waits. Each wait is longer than the one before. */
   waits: number
   lane?: LaneId
   /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last of these lanes. */
@@ -75,7 +73,7 @@ export interface TransferStatus
   rounds: number
 }
 
-/** Retries now, even if parked or overdue; with `gate`, only if waiting. Without `order`, recorded as `unnamed`. */
+/** Tries again now, even if parked or overdue. `gate`: only if waiting. Without `order`, recorded as `unnamed`. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
 /** A no-op fills the transfer's nonce. If the transfer's call is mined instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')

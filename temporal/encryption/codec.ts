@@ -7,7 +7,7 @@ import { auditPrefix } from '../contracts/audit.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
-/** 96 random bits. NIST SP 800-38D (8.2, 8.3) therefore allows 2^32 encryptions with one key. */
+/** The IV has 96 random bits. With such IVs, NIST SP 800-38D (8.2, 8.3) allows 2^32 encryptions with one key. */
 const ivBytes = 12
 const tagBytes = 16
 

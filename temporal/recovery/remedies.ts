@@ -7,7 +7,7 @@ const scheduleToStart = 2
 /** WorkflowTaskFailedCause: the code does not match the history. */
 const nonDeterministic = 24
 
-/** Transfers can start again, as the chains know their state. A reset keeps operators' orders, which no chain knows. */
+/** Chains know the state of transfers, so these start again. A reset keeps operators' orders, which no chain knows. */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
@@ -30,7 +30,7 @@ export async function recover(client: TemporalClient, run: RunId, finding: Findi
   return action !== 'none'
 }
 
-/** Diagnoses the last task. Undefined: it completed, or none has ended. History records a repeated failure once. */
+/** Diagnoses the last task that ended. Returns undefined if this task completed, or if no task has ended. */
 export function diagnoseTask(
   events: readonly HistoryEvent[],
 ): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {

@@ -7,12 +7,12 @@ import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 const atOnce = 20
 /** A run that was active within this time, ms, may be between two tasks. */
 const betweenTasksMs = 20_000
-/** A task is stuck after this many tries without an answer. A process that stops or pauses causes fewer. */
+/** A task is stuck after this many tries without an answer. A process that stops or pauses causes fewer tries. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
-/** Transfers stuck since Temporal was restored from a backup: a timer is lost, or a process's cached run differs. */
+/** Stuck transfers, for example after a restore of Temporal: a timer was lost, or no process answers the tasks. */
 export async function findStuckTransfers(
   client: TemporalClient,
   chain: ChainName,

@@ -51,7 +51,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** The cache is in node_modules: users who may write there can change the code anyway. Throws without that folder. */
+/** The cache is in node_modules, because its writers can change the code anyway. Throws without node_modules. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -71,7 +71,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs between a task's workflow code and its report, so a crash in the sink is in the middle of a task. */
+/** A sink runs after a task's code and before its report, so a crash in the sink is in the middle of the task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }

@@ -33,7 +33,7 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
   return {
     ...defaultTuning,
     maxCachedWorkflows,
-    // Tasks run one by one, because a second task would evict a workflow with a local activity and cost 10 s.
+    // Tasks run one by one, because a second task would evict a workflow with a local activity, which costs 10 s.
     ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
     updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
     stickyMs: worker.stickySeconds * 1_000,

@@ -34,7 +34,8 @@ interface DeploymentWatch {
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
   /**
-   * Called once, when the version becomes drained. Not called if it was drained at the start: it may be promoted again.
+   * Called once, when the version becomes drained. Not called if the version was drained at the start, because it may
+   * be promoted again.
    */
   readonly onDrained: () => void
   readonly everyMs?: number
@@ -59,7 +60,7 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // Reads the status at the start, because the version may be promoted and drained again before the first check.
+  // Uses the status at the start, because the version may be promoted and drained again before the first check.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const status = await versionStatus(client, { deploymentName, buildId })
@@ -79,8 +80,8 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
 }
 
 /**
- * Whether a process must start its Workers again, which it ended because their version was drained: somebody may have
- * promoted the version meanwhile. Waits until Temporal lists no recent poll, because then a promotion is refused.
+ * Whether a process must start its Workers again that it ended because their version was drained: somebody may have
+ * promoted the version since. Waits until Temporal lists no recent poll, because it then refuses a promotion.
  */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,

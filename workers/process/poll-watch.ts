@@ -8,7 +8,7 @@ import type { WorkerTuning } from './create-worker.ts'
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** Time from the end of the Workers' time (`worker.shutdownForceSeconds`) until this process must end, ms. */
+/** If the Workers have not stopped by `worker.shutdownForceSeconds`, the process ends this much later, ms. */
 const marginMs = 30_000
 
 export interface UnpolledQueue {

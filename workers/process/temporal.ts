@@ -20,7 +20,6 @@ export interface Temporal {
   readonly namespace: string
   readonly codec: EncryptionCodec
   readonly credentials: TemporalCredentials
-  /** Makes a new connection. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
@@ -39,7 +38,7 @@ export async function connectTemporal(
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
-  // The caller has stopped and does not use the connection.
+  // The caller has stopped, so nobody will close the connection.
   if (stopping?.aborted) await connection.close()
   const { namespace, streamNames } = target
   return {
@@ -98,7 +97,7 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** The logger of the latest connection, because the SDK keeps its first logger even for a later runtime. */
+/** The latest connection's logger, kept here because the SDK keeps its first logger even for a later runtime. */
 let sdkLogger: Logger
 /** Sends the SDK's log lines to this logger and turns on its metrics. Called before any connection or replay. */
 export async function installRuntime(logger: Logger): Promise<void> {
@@ -126,10 +125,9 @@ const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ER
 /** The SDK warns of queues without workflows (those of lanes) or without activities (`ledger`), which are intended. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
-/** `target` of the SDK's lines about retries. They become debug lines: the settings watch logs an outage once. */
+/** `target` of the SDK's lines about retries. They become debug lines, since the settings watch logs an outage. */
 const retries = 'temporalio_client::retry'
 
-/** Fields that the SDK adds to each line of a workflow. A transfer's id is also the id of its workflow. */
 const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
 
 type SdkLine =

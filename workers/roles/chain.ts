@@ -17,7 +17,7 @@ import type { Worker } from '@temporalio/worker'
 import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** These workflows fail if they do not replay. They start again from the chains' state. Other types are reset. */
+/** Workflows of these types fail if they do not replay, and start again from the chains' state. Others are reset. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
 /** Slots for concurrent steps. Local broadcasts have separate slots, so that they delay no withdrawal. */
@@ -111,7 +111,7 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** The schedule is set or checked at this interval, ms. After a wipe, Temporal has no schedule. */
+/** The schedule is set or checked at this interval, ms, because Temporal has no schedule after a wipe. */
 const againMs = 15_000
 
 /** Keeps the schedule of a chain's audits as configured. A schedule that an operator paused stays paused. */

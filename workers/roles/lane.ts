@@ -24,7 +24,7 @@ import { join } from 'node:path'
 
 /** Number of steps in memory per nonce of the window: one is in flight and one waits. Other steps wait in the queue. */
 const slotsPerNonce = 2
-/** Number of full batches whose steps are also in memory if transfers share calls. A step takes some kilobytes. */
+/** If transfers share calls, the steps of this many full batches are in memory too. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
 /** An orphan is filled after at least this many blocks, so that a slow block takes no nonce from a live process. */

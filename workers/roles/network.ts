@@ -23,12 +23,12 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called for each unreachable chain if another one connects. Absent: all must connect. `close` aborts `closing`. */
+  /** Called for each unreachable chain if any chain connects. Absent: all must connect. `close` aborts `closing`. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
 }
 
-/** Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE if any chain is away (with `onAway`: if all are). */
+/** Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: only if all chains are away). */
 export async function connectNetwork(config: Config, { only, stopping, onAway, logger }: NetworkOptions = {}): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]

@@ -91,7 +91,7 @@ function keepNotifiers(
         const state = await readNotifier(client, receiver)
         if (state) {
           showState(metrics, receiver, state)
-          // A stalled receiver takes one more query of the visibility store.
+          // The count takes one more query of the visibility store, so it is made only for a receiver that has stalled.
           const closed = silentSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
           metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
         }

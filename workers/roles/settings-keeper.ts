@@ -23,7 +23,7 @@ interface SettingsKeeperOptions {
   readonly namespace: string
   readonly watch: SettingsWatch
   readonly logger: Logger
-  /** Also repair settings that a restore of Temporal made older than the checkpoint. True for the role `ledger`. */
+  /** Also repairs settings that a restore of Temporal made older than the checkpoint. True for the role `ledger`. */
   readonly merges: boolean
 }
 

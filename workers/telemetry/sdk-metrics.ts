@@ -5,7 +5,6 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import type { MetricsExporterConfig } from '@temporalio/worker'
 
-/** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
 /** Maximum size of an answer, bytes. The answer of a process with many lanes has a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
@@ -15,7 +14,7 @@ const mostTries = 5
 
 let address: string | undefined
 
-/** Serves the core's metrics at a random loopback address, which no web page guesses: the core checks no hosts. */
+/** Uses a random loopback address, which no web page can guess, because the core does not check the Host header. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)
@@ -28,8 +27,8 @@ async function exporter(): Promise<MetricsExporterConfig> {
 }
 
 /**
- * Calls `install` with metrics. If no port works, calls it without metrics, because the process must start. Throws what
- * `install` throws without metrics.
+ * Calls `install` with metrics. If no port works, calls it without metrics, because the process must start. Throws the
+ * error of the call without metrics.
  */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {

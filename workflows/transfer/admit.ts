@@ -65,7 +65,7 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
   }
 }
 
-/** Waits longer each time. A `retry` ends the wait. Shows why a lane turned the transfer away rather than LANE_NONE. */
+/** Waits longer each time, or until a `retry`. Shows why a lane turned the transfer away instead of LANE_NONE. */
 async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
   const { progress } = run
   const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }

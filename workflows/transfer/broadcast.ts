@@ -12,7 +12,9 @@ import type { Outcome, TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Step 4, until a block has the call or the round ends. Undefined: go on at step 1. `resumed`: it began before. */
+/**
+ * Step 4, until a block has the call or the round ends. Undefined: step 1 follows. `resumed`: continues a broadcast.
+ */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -42,7 +44,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         break
       }
       case 'no-slot':
-        // If the intent holds a nonce after all, follow it.
+        // If the intent has a nonce after all, the broadcast follows the nonce.
         if (!(await lane.leave())) break
         await lane.freeIfEnding()
         return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
@@ -53,7 +55,8 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // If a nonce was held, it is used up. Without one, the next try has the same intent.
+        // A nonce that the intent held is used up, so a new round begins. Without a nonce, the next try has the same
+        // intent.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -72,7 +75,7 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** If something else used the nonce, the transfer is not at fault, so more such rounds are allowed than reverts. */
+/** More `spent` rounds are allowed than reverts: the transfer is not at fault if something else used the nonce. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
@@ -85,7 +88,6 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
 
-/** If the intent held a nonce, that nonce was used without the effect. */
 async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number | undefined): Promise<undefined> {
   if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
   await lane.freeIfEnding()
@@ -97,7 +99,7 @@ function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused
   return turnAway(run, lane, { code, reason })
 }
 
-/** Makes step 1 choose another lane, or wait. The next try is a new round, since the ledger keeps a tombstone. */
+/** Makes step 1 choose another lane, or wait. The next try is a new round: the ledger refuses a withdrawn intent. */
 function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
@@ -121,7 +123,6 @@ export class LaneIntent {
   readonly #intentId: string
   #withdrawing = false
   #withdrawn = false
-  /** Since when this run knows that the lane cannot work, ms since the epoch. */
   #strandedSince: number | undefined
 
   constructor(run: TransferRun, ready: Ready) {
@@ -143,18 +144,18 @@ export class LaneIntent {
     }
   }
 
-  /** Withdraws once. A nonce that is held gets a no-op. The broadcast goes on until the call or the no-op is mined. */
+  /** Withdraws once. A no-op fills a nonce that is held. The broadcast goes on until the call or the no-op is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
     this.#withdraw('cancel').then(
       ({ kind }) => void (this.#withdrawn = kind === 'free'),
-      // Ignored, since the broadcast fails for the same reason as the withdrawal.
+      // The error is ignored, because the broadcast fails for the same reason as the withdrawal.
       () => {},
     )
   }
 
-  /** Leaves the nonce to a lane that cannot work. A cancelled transfer does not: it ends once no nonce can be mined. */
+  /** Leaves the nonce to a lane that cannot work. A cancelled transfer waits instead, until no nonce can be mined. */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined
@@ -170,7 +171,7 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True: the intent holds no nonce. The next try must be a new round, since the ledger keeps a tombstone. */
+  /** True if the intent has no nonce. The next try must be a new round: the ledger refuses a withdrawn intent. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }

@@ -21,12 +21,12 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
-/** Ends the transfer unless a nonce of an earlier round may deliver it. Ledgers were asked about earlier runs. */
+/** Ends the transfer, unless a nonce of an earlier round may still deliver it. */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/** A majority of nodes must show all nonces final and the effect in no block. Undefined: it waited, so try again. */
+/** Needs a majority that shows all nonces final and the effect in no block. Undefined: it waited, so try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
@@ -39,7 +39,6 @@ async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome 
   return undefined
 }
 
-/** Adds no entry to the timeline if a check has the same result as before. */
 function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonce[]): void {
   const what = outcome.kind === 'cancelled' ? `cancelled by ${outcome.by.by}` : outcome.kind
   const reason = waitsForNonces(what, nonces)
@@ -48,7 +47,7 @@ function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonc
   run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })
 }
 
-/** Checks the chain once an hour, since someone else may have delivered the transfer. */
+/** Checks the chain once an hour, because someone else may have delivered the transfer. */
 export async function watchWhileParked(run: TransferRun): Promise<Outcome | undefined> {
   const { code, reason } = run.progress
   if (await run.pause(waits.continueAsNewMs, `parked: ${code}: ${reason}. It waits for a person`)) return undefined
@@ -84,7 +83,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Backs off, since with one of two nodes down all transfers of the chain may wait here for long.
+    // Waits longer each time, because all transfers of the chain may wait here for long if one of two nodes is down.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -40,13 +40,13 @@ export function broadcastLocally(input: contract.BroadcastInput, label: string) 
   return proxyActivities<contract.LocalBroadcastSteps>({ ...localBroadcastPolicy(), cancellationType, summary }).broadcastLocally(input)
 }
 
-/** Step 5. Tries a local activity first. */
+/** Step 5: reads the effect at finality. Tries a local activity first. */
 export async function confirm(input: contract.ConfirmInput, label: string): Promise<contract.Confirmation> {
   const summary = summaryText(`confirm ${label}`)
   return (await tryLocal(local.confirm, input, summary)) ?? durable.confirm.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
-/** Call it before a transfer ends undelivered. Tries a local activity first. */
+/** Finds out whether a transfer may end undelivered. Tries a local activity first. */
 export async function confirmEnd(input: contract.ConfirmEndInput, label: string): Promise<contract.EndConfirmation> {
   const summary = summaryText(`confirm the end of ${label}`)
   const options = { ...policies.keyless, summary }
@@ -60,7 +60,6 @@ export function getLaneStatus(
   return tryLocal(local.getLaneStatus, input, `status of ${input.lane}`)
 }
 
-/** Summaries for the Web UI. */
 const withdrawals: Readonly<Record<contract.WithdrawInput['how'], string>> = {
   leave: 'take another lane, if no nonce is held of',
   cancel: 'withdraw; a no-op replaces the nonce of',
@@ -77,7 +76,6 @@ export function expedite(lane: LaneId, intentId: string): Promise<void> {
   return proxyActivities<contract.LaneSteps>(options).expedite({ lane, intentId })
 }
 
-/** Undefined: the local activity failed. */
 async function tryLocal<Input, Result>(
   step: { executeWithOptions(options: LocalActivityOptions, args: [Input]): Promise<Result> },
   input: Input,

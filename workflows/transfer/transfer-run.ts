@@ -22,7 +22,7 @@ interface StateFacts {
   readonly txHash?: string | undefined
 }
 
-/** Maximum entries of the timeline. The first stays; the oldest of the others are dropped. */
+/** Maximum entries of the timeline. The first entry stays, and the oldest of the others are dropped. */
 const timelineLimit = 40
 
 /** The state that all steps of a transfer share. A round is one intent: one call on one lane, at most one nonce. */
@@ -36,7 +36,6 @@ export class TransferRun {
   /** When the message was seen, ms since the epoch, for metrics. Default: when the run began. */
   readonly seenAt: number
   #outcome: Outcome | undefined
-  /** Code of the last wait that was logged. */
   #waitsFor: string | undefined
   readonly #startedAt = Date.now()
 
@@ -60,7 +59,6 @@ export class TransferRun {
     return intentIdOf(this.id, this.progress.round)
   }
 
-  /** Names the transfer in summaries of steps. */
   get label(): string {
     const { sourceChain, targetChain, sequence } = this.transfer
     return `${sourceChain} → ${targetChain} #${sequence}`
@@ -85,12 +83,10 @@ export class TransferRun {
     return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined
   }
 
-  /** Time of the last retry order, ms since the epoch. */
   get retriedAt(): number | undefined {
     return this.progress.orders?.findLast(({ kind }) => kind === 'retry')?.at
   }
 
-  /** Answers the query `status`. Also the result of the workflow. */
   status(): TransferStatus {
     const { message: _, ...transfer } = this.transfer
     const { state, lane, underway, code, reason, round: rounds, timeline, transactions, orders } = this.progress
@@ -166,7 +162,6 @@ export class TransferRun {
     return woken
   }
 
-  /** Records the transactions of this round that a step reports. */
   record(lane: LaneId, { nonce, tried = [] }: { nonce: number; tried?: readonly AttemptRecord[] }, landed?: Landed): void {
     const { transactions = [], round } = this.progress
     if (tried.length === 0) return
@@ -190,7 +185,6 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** The nonce is used up or left to its lane, so the next try has a new intent. */
   nextRound(): void {
     this.stopFollowing()
     this.progress.round += 1
@@ -201,10 +195,10 @@ export class TransferRun {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
   }
 
-  /** Call it only while no activity is running. */
+  /** Call this only while no activity is running. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A transfer may move to another worker version only here. So no version has to live for months.
+    // A transfer can move to another worker version only here. It moves here so that no version must live for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -219,7 +213,7 @@ export class TransferRun {
   }
 
   /**
-   * Logs only states that people search for. The timeline has all. The SDK's sink adds no command and logs nothing in a
+   * Logs only states that people search for; the timeline has all. The SDK's log adds no command and is silent in a
    * replay. workers/telemetry adds the remedy.
    */
   #logState({ code, reason, txHash }: StateFacts): void {
@@ -232,7 +226,7 @@ export class TransferRun {
     else if (state === 'broadcasting' || state === 'parked') this.#waitsFor = undefined
   }
 
-  /** Writes only changes, since each write costs a state transition. */
+  /** Writes only changes, because each write costs a state transition. */
   #writeAttributes(before: TransferState, { code, txHash }: StateFacts): void {
     const { state, lane } = this.progress
     const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
@@ -253,7 +247,7 @@ export class TransferRun {
       // A parked transfer waits for an operator even after the deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // The workflow was cancelled in Temporal, and that has woken the run already.
+      // Temporal cancelled the workflow, and the cancel has already woken the run.
     }
   }
 }

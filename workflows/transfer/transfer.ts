@@ -69,7 +69,7 @@ function receiveSignals(run: TransferRun): void {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
-    // If this fails, no harm is done: the lane raises the fees of stuck transactions by itself.
+    // A failure does no harm, because the lane raises the fees of stuck transactions by itself.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
   })
   setHandler(contract.adoptSignal, (copy) => {

@@ -8,7 +8,7 @@ import { updateRefusal } from '../connection/errors.ts'
 export interface CoalescingOptions<Request, Response> {
   /** Whether these requests fit into one update. A request that is too large on its own is sent alone. */
   fits(requests: readonly Request[]): boolean
-  /** Returns a function that sends these requests as one update. After an error it is called again with the same id. */
+  /** Returns a function that sends these requests as one update, and again, with the same id, after an error. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
   /** Called with every response, before `ask` returns the response to its callers. */
   onResponse(response: Response): void
@@ -39,7 +39,6 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
   #count = 0
   #busy = false
   #isOwed = false
-  /** Earliest time of the next update, ms since the process began. */
   #nextAt = 0
 
   constructor(options: CoalescingOptions<Request, Response>) {
@@ -58,7 +57,9 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined if `isStale` is true at sending. Throws `unreachable` after `close`, INTERNAL if malformed. */
+  /**
+   * Undefined if `isStale` is true at sending. Throws `unreachable` after `close`, INTERNAL if refused as malformed.
+   */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -147,7 +148,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A full run refuses updates until the next run begins, which needs no warning.
+        // A full run refuses updates until the next run begins. That is normal, so it needs no warning.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })

@@ -16,7 +16,6 @@ export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
-/** Maximum time for the work on a request, ms. */
 const workMs = 90_000
 /** Time limit of the workflow. The server enforces it without a worker, so that no key stays taken for ever. */
 const longestRun = '10 minutes'
@@ -47,7 +46,6 @@ export async function claimKey(
   throw new RelayerError('IDEMPOTENCY_KEY_BUSY')
 }
 
-/** Returns false if the id is taken. */
 async function start(client: TemporalClient, id: string, mark: string, reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
   const options = { workflowRunTimeout: longestRun, workflowIdReusePolicy: reuse, memo: { [requestMark]: mark } } as const
   const args: [IdempotencyKeyInput] = [{ workMs }]

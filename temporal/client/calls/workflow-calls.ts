@@ -29,7 +29,7 @@ export async function startUnlessTaken(
   options: Omit<WorkflowStartOptions, 'taskQueue'> & { readonly taskQueue?: string },
 ): Promise<boolean> {
   try {
-    // USE_EXISTING would not show whether the run is new.
+    // The policy is FAIL, because USE_EXISTING would not show whether the run is new.
     await workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
     return true
   } catch (error) {
@@ -39,8 +39,8 @@ export async function startUnlessTaken(
 }
 
 /**
- * Queries a workflow. If no worker can replay it, also signals it: the signal's task fails, so that recovery finds the
- * workflow. Throws the errors of the query.
+ * Queries a workflow. If no worker can replay the workflow, also sends it a signal, because the task of the signal then
+ * fails, and recovery looks for failed tasks. Throws the errors of the query.
  */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
@@ -53,7 +53,6 @@ export async function queryOrWake<Result>(client: TemporalClient, workflowId: st
   }
 }
 
-/** Sends no signal if a task is pending already. */
 async function wake(handle: WorkflowHandle): Promise<void> {
   const { status, raw } = await handle.describe()
   if (status.name === 'RUNNING' && !raw.pendingWorkflowTask) await handle.signal('wake')
@@ -62,14 +61,14 @@ async function wake(handle: WorkflowHandle): Promise<void> {
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** The input if the workflow must be started. Absent: the workflow must exist. */
+  /** Returns the input of the workflow, which is started if it does not run. Absent: the workflow must exist. */
   readonly begin?: (() => unknown) | undefined
   readonly summary: string
   readonly updateId?: string | undefined
 }
 
 export const orderTimeoutMs = 10_000
-/** Time until an update that a full run refused is sent again, ms. */
+/** Time from the refusal of a full run until the update is sent again, ms. */
 const betweenRunsMs = 100
 
 /** Sends an update; starts the workflow if needed. A repeated update id is applied once. Throws the client's errors. */
@@ -96,7 +95,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Sends an operator's update, again if the run is full. Throws INPUT_INVALID (malformed), errors of `fromTemporal`. */
+/** Sends an order, and again while the run is full. Throws INPUT_INVALID (malformed), errors of `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream.ts'
 
-/** Client of one namespace. Only `temporal/client` calls the SDK. A function that names no codes throws SDK errors. */
+/** Client of one namespace. Only `temporal/client` calls the SDK. Functions that name no codes throw SDK errors. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
 /** Ends all calls of `work` with an error after `timeoutMs`. Calls outside `within` wait without a limit. */

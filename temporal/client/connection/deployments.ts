@@ -41,7 +41,6 @@ export async function describeDeployment(client: TemporalClient, deploymentName:
     /** Build id of the current version. Undefined: workers without a version get new work. */
     current: currentDeploymentVersion?.buildId || undefined,
     ramping: buildId ? { buildId, percent: rampingVersionPercentage ?? 0 } : undefined,
-    /** Newest first. */
     versions: versions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
   }
 }
@@ -92,8 +91,9 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
 }
 
 /**
- * Queues of a version that only workers of other versions poll, or all its queues if none of its own workers polls. The
- * server also counts workers that have ended: it would promote a version without any, and the whole fleet would stop.
+ * Returns the queues that only workers of other versions poll, or all queues if no worker of this version polls. The
+ * server also counts workers that have ended, so it would promote a version that no worker runs, and the whole fleet
+ * would stop.
  */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const { options, workflowService } = client

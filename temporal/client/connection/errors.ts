@@ -11,20 +11,18 @@ import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalo
 import { redactText } from '../../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
-/** gRPC if no worker answers: CANCELLED, DEADLINE_EXCEEDED (our deadline passed), FAILED_PRECONDITION (no poller). */
+/** gRPC without a worker's answer: CANCELLED, DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no poller). */
 const withoutWorkerCodes = [1, 4, 9]
-/** gRPC for an invalid page token: INVALID_ARGUMENT, or UNKNOWN or INTERNAL from a server on SQL. */
+/** gRPC codes of an invalid page token: INVALID_ARGUMENT, or UNKNOWN or INTERNAL from a server on SQL. */
 const unreadableCodes = [2, 3, 13]
 const notFoundCode = 5
 const unavailable = 14
 
-/** gRPC: PERMISSION_DENIED and UNAUTHENTICATED. */
 const refusals: ReadonlyMap<number, ErrorCode> = new Map([
   [7, 'TEMPORAL_PERMISSION'],
   [16, 'TEMPORAL_API_KEY_REFUSED'],
 ])
 
-/** Takes the gRPC error out of an SDK error. Calls through `workflowService` throw the gRPC error itself. */
 function serverWord(error: unknown): unknown {
   return error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error
 }
@@ -111,7 +109,8 @@ export interface TemporalErrorCodes {
 
 /**
  * Returns a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE, which also stands for a missing worker if `unserved` is absent. Returns other errors unchanged.
+ * TEMPORAL_UNAVAILABLE. A missing worker has the code TEMPORAL_UNAVAILABLE if `unserved` is absent. Returns other
+ * errors unchanged.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error

@@ -49,7 +49,8 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return connectTcp(at)
   const { serverName, ca, pair } = tls
-  // SNI has only names (RFC 6066), so it is empty for an IP address, which the certificate must still match.
+  // SNI has only names (RFC 6066), so the name is empty if the host is an IP address. The certificate must still match
+  // the address.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
 }
@@ -64,7 +65,6 @@ function plain(message: string): string {
   return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim()
 }
 
-/** Codes of OpenSSL and Node for a rejected server certificate. */
 const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)/
 /** TLS alerts of a server that rejects our certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i

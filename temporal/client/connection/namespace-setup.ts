@@ -8,7 +8,6 @@ import { openConnection } from './probe.ts'
 export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 
 interface SearchAttributes {
-  /** Attributes that this set-up created. */
   readonly made: readonly string[]
   readonly present: readonly string[]
   /** Attributes whose type is not Keyword, which breaks queries. A server cannot change a type. */
@@ -55,7 +54,6 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
   const { namespace } = target
   const connection = await openConnection(target, { timeoutMs: connectTimeoutMs })
   return {
-    /** Undefined: the server does not report it. */
     version: async () => (await connection.workflowService.getSystemInfo({})).serverVersion ?? undefined,
     /** Undefined: there is no such namespace. */
     retentionHours: () => readRetentionHours(connection, namespace).catch(unlessMissing),
@@ -74,7 +72,6 @@ export async function readRetentionHours({ workflowService }: Pick<Connection, '
   return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / hour
 }
 
-/** Type of each search attribute by name, as a number of Temporal's API. */
 async function attributeTypes({ operatorService }: Connection, namespace: string): Promise<Readonly<Record<string, number>>> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
   return { ...customAttributes }

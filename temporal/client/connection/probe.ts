@@ -10,11 +10,10 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
 type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
-/** Time limit of each step, ms. */
 const answerTimeoutMs = 5_000
 /** No workflow has this id. A signal to the id only shows whether the server permits writing. */
 const noWorkflow = 'portage-permission-check'
-/** gRPC's CANCELLED, which is not retried. */
+/** gRPC's CANCELLED. The SDK does not retry a call with this code. */
 const cancelled = 1
 
 interface ConnectOptions {
@@ -56,7 +55,7 @@ export async function probeTemporal(
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // Reads the credentials once, because a rotation in the meantime would hide the real error.
+  // Reads the credentials only once. If the files changed between two reads, the real error would be hidden.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -84,7 +83,6 @@ function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError 
   return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
-/** Finds the error's code by another handshake, unless the error itself shows the code. */
 async function connectionError(
   target: TemporalAccess,
   credentials: TemporalCredentials,
@@ -105,7 +103,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** Ends a retry on a closed connection, because the SDK retries in a timer, where an error would end the process. */
+/** Ends a retry on a closed connection with a status. The SDK retries in a timer, where an error ends the process. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

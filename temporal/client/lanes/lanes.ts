@@ -33,7 +33,7 @@ export function applyToLane(
   })
 }
 
-/** Uses a query, because a query adds nothing to the history. */
+/** Reads a lane by a query, because a query adds nothing to the history. */
 export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return unpaged(await queryPagedLane(client, lane))
 }
@@ -43,7 +43,7 @@ export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<La
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** Reads a lane for people: ends within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Reads a lane within seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })

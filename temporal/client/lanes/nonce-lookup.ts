@@ -13,10 +13,10 @@ const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
 
-/** The status of an operator transaction or a batch has only the transaction that is in a block. */
+/** An operator transaction or a batch reports only its transaction that is in a block. */
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Asks the workflow of each nonce for the newest hash, since ledgers have none. May miss recent ones. Never throws. */
+/** Asks each nonce's workflow for its newest hash, since ledgers have none. May miss new hashes. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -32,7 +32,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** Calls `minedHash` if the ledger lacks the nonce. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Uses `minedHash` if the ledger lacks the nonce. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

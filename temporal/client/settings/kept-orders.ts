@@ -30,7 +30,7 @@ export interface KeptOrders {
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Limit of reading all transfers, and all operator transactions, ms, because strangers may start any number. */
+/** Time limit of reading all transfers or operator transactions, ms. Strangers may start any number of them. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
@@ -50,7 +50,6 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
   return found
 }
 
-/** A workflow that does not answer must not hide the others. */
 async function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
   const found: KeptOrders[] = []
   for (const id of ids) {
@@ -63,7 +62,6 @@ async function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string
   return found
 }
 
-/** Throws errors that concern every workflow. */
 function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {
   if (isForAll(error)) throw fromTemporal(error, {}, { id })
   return { subject, id, orders: [], isFull: false, unread: true }
@@ -78,7 +76,6 @@ async function ofSettings(client: TemporalClient): Promise<Kept> {
   return { orders: audit.map(({ by, reason, at, order }) => ({ kind: order.kind, by, reason, at, order })) }
 }
 
-/** Reads open transfers. The archive has the closed transfers. */
 async function ofTransfers(client: TemporalClient): Promise<KeptOrders[]> {
   const ask = (id: string, runId: string): Promise<TransferStatus> => client.workflow.getHandle(id, runId).query(statusQuery)
   const found = await ofRuns(client, 'transfer', transfersWith({}, running), ask, ({ orders }, id) =>
@@ -105,7 +102,6 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
   })
 }
 
-/** Leaves out runs that have ended since they were listed. */
 async function ofRuns<Status extends object>(
   client: TemporalClient,
   subject: Subject,

@@ -7,7 +7,7 @@ import { isPlausibleTransfer } from '../transfers/run-proof.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A transfer for notifications. Lists omit runs that cannot be Portage's, because strangers can choose ids. */
+/** A transfer for notifications. The lists omit runs that cannot be Portage's, because strangers can choose ids. */
 export interface NotifiedTransfer extends Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'> {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
@@ -54,7 +54,6 @@ export async function countNotified(client: TemporalClient, filter: Notification
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
 }
 
-/** Undefined: the filter wants neither deliveries nor reversals. */
 function closedQuery(filter: NotificationFilter, { from, to }: NotifiedPeriod): string | undefined {
   const kinds = [
     ...(wantsType(filter, 'transfer.delivered')
@@ -87,7 +86,6 @@ function notifiedOf(info: WorkflowExecutionInfo): NotifiedTransfer[] {
   return reversal ? [{ kind: 'reversed', id: reversal.transfer, runId: reversal.run, at: startTime.getTime(), ...facts }] : []
 }
 
-/** Returns undefined if the run does not have the form of Portage's reversals. */
 function reversalIn({ workflowId, taskQueue }: WorkflowExecutionInfo): Reversal | undefined {
   if (!workflowId.startsWith(reversalPrefix) || taskQueue !== ledgerQueue) return undefined
   const end = workflowId.lastIndexOf(':')

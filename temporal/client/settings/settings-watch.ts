@@ -6,7 +6,6 @@ import { problemOf } from '../../../observability/severity.ts'
 
 /** Polling interval, ms. A read is one query of a few kilobytes. */
 const everyMs = 2_000
-/** Polling interval until the first successful read, ms. */
 const firstEveryMs = 200
 /** Time limit of the first read, ms. It is short, because this process itself may later start the only worker. */
 const firstTimeoutMs = 1_000

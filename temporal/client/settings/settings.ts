@@ -23,7 +23,9 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
-/** For use after a wipe of Temporal. Needs no worker. False: settings exist. Throws errors of `fromTemporal`. */
+/**
+ * Starts settings after a wipe of Temporal. Needs no worker. False: settings exist. Throws errors of `fromTemporal`.
+ */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
@@ -38,7 +40,7 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 
 /** Applies all orders or none. Safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
-  // A terminated run still answers queries, so its halts stay in force.
+  // A query of a terminated run still has an answer, so the run's halts stay in force.
   const before = await readSettings(client)
   try {
     // A request that is refused here starts no workflow.
@@ -61,7 +63,8 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
 
 /** Wakes waiting transfers, which would otherwise notice the change up to half an hour later. Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The visibility store lags, so a listed transfer may be parked by now. A signal with `gate` does not wake it.
+  // The visibility store lags, so a listed transfer may be parked by now. A signal with `gate` does not wake a parked
+  // transfer.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

@@ -11,7 +11,7 @@ export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
-/** Longest time to wait for an audit's report, ms. After this time, use `audit show`. */
+/** Longest time to wait for an audit's report, ms. `portage audit show` shows the reports of longer audits. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
 /** A missed audit starts at most this late, ms. After this time, the next audit covers its period. */

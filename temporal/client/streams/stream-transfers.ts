@@ -8,7 +8,7 @@ import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts
 
 /** Selects the transfers of a stream. Without `emitter`, selects those of all emitters. */
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Wormhole chain id. With it, also transfers are selected whose source had another name in the config. */
+  /** Wormhole chain id. If it is given, transfers whose source had another name in the config are selected too. */
   readonly emitterChain?: number | undefined
 }
 

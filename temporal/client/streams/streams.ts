@@ -5,10 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** Time limit of a query, ms: one workflow task, after the sticky time-out if the stream's worker has just ended. */
+/** Time limit of a query, ms: the sticky time-out of a worker that has just ended, and one workflow task. */
 const queryTimeoutMs = 12_000
 
-/** Takes a stream's name in the config or its id with chain numbers, as all functions here do. */
+/** Takes a stream's name in the config, or its id with chain numbers. All functions of this file take both. */
 export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
   return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
 }
@@ -53,7 +53,7 @@ export function queryStream(client: TemporalClient, stream: string): Promise<Str
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
 
-/** Returns a text that every update changes. Undefined: no such stream runs. Throws TEMPORAL_UNAVAILABLE. */
+/** Returns a text that is different after each update. Undefined: no such stream runs. Throws TEMPORAL_UNAVAILABLE. */
 export async function streamProgress(client: TemporalClient, stream: string): Promise<string | undefined> {
   const describe = () => client.workflow.getHandle(workflowIdOf(client, stream)).describe().catch(ifGone(undefined))
   const run = await within(client, orderTimeoutMs, describe).catch(rethrowAs({}, { stream }))

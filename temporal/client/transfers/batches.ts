@@ -31,7 +31,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Reports that no member is withdrawn or has a nonce, so that the call may be signed. */
+/** Informs the batch that no member is withdrawn, and that no member has a nonce, so that the call may be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -48,7 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** Reads the memo. Throws if it is unreadable, since a transfer could otherwise end while the batch may deliver it. */
+/** Reads the memo. Throws if the memo is unreadable: a transfer could end although the batch may deliver it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -65,7 +65,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** Nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch takes it. */
+/** Nonce of a batch that may deliver the intent. Withdraw the intent first: then no later batch takes the intent. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -73,7 +73,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** Nonces of batches that are not final, with their transfers. `known`: cache of members, which never change. */
+/** Batches whose nonces are not final: nonce and transfers. `known`: cache of members, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))
@@ -108,7 +108,6 @@ export async function listBatches(client: TemporalClient, lane: LaneId, closed: 
       nonce: status && 'nonce' in status ? status.nonce : granted,
       txHash: status && 'txHash' in status ? status.txHash : undefined,
       detail: status?.detail,
-      /** Intent ids. Undefined if the workflow does not answer. */
       transfers: status?.members,
     }
   })

@@ -30,7 +30,7 @@ export interface ClosedTransfer {
 export interface ClosedPage {
   kind: 'delivered' | 'undone'
   chain: ChainName
-  /** The page lists runs that closed between these two times, ms since the epoch. */
+  /** The page lists runs that closed between `from` and `to`, ms since the epoch. */
   from: number
   to: number
   /** The server's page token. Empty for the first page, and after the last one. */
@@ -91,7 +91,7 @@ export async function readClosedRun(
         unlessUnreadable(storedTransfer(client, workflowId, runId)),
         unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
       ])
-      // A run is unreadable if no key opens its input, but not if its input is something other than a transfer.
+      // A run is unreadable if no key opens its input. A run whose input is readable and no transfer is not unreadable.
       const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
       return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
     })
@@ -101,7 +101,6 @@ export async function readClosedRun(
   }
 }
 
-/** Returns the code of an error of codec or converter. Throws errors of the server. */
 function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {
   return reading.then(
     (value) => ({ value }),

@@ -12,10 +12,12 @@ export interface OpenTransfer
   readonly startedAt: number
 }
 
-/** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: recently refused by policy. */
+/** `parked`: waits for a person. `waiting`: waits for a gate. `moving`: in a step. `declined`: refused recently. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** Newest first. `moving` ones began before `before`, `declined` ones ended at `since` or later, ms since the epoch. */
+/**
+ * Newest first. `before` limits the start of moving transfers, `since` the end of declined ones, ms since the epoch.
+ */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,

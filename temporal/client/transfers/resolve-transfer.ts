@@ -9,23 +9,19 @@ import { quoted, transfersWith } from './transfer-queries.ts'
 export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
 
 interface KnownPlaces {
-  /** All ids of a chain: its name, and its number in a protocol. Default: only the given id. */
+  /** Returns all ids of a chain: its name, and its number in a protocol. Absent: a chain has only the given id. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
-  /** The messages of a source transaction (lower case, with 0x). */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
-  /** Limits the rate of searches. A whole id needs no search. */
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
 }
 
-/** Longer than any id. */
 const longestText = 1_000
 const timeoutMs = 10_000
 /** Searches end after this many runs, newest first. */
 const mostScanned = 10_000
 const pageSize = 1_000
-/** Scans share pages for this time, ms, so that many unknown ids cause only one reading. */
+/** Scans share pages for this time, ms, so that many unknown ids cause only one scan. */
 const sharedMs = 2_000
-/** Maximum number of shared lists. There is one list per query. */
 const mostLists = 4
 const mostNamed = 10
 /** Minimum digits of a digest. Fewer digits would match any transfer. */
@@ -41,7 +37,7 @@ const numbered = /^(.+)[:/]([^:/]+)[:/]([0-9]{1,20})$/
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // No id has other characters. The text may be anything, and a later error would show it.
+  // An id has no other characters. Any other text is refused here, because it would be shown in a later error.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known
@@ -86,7 +82,6 @@ function endsWith({ sequence, last }: IdParts, given: string): boolean {
   return first === sequence || (first.length >= leastDigits && last.startsWith(first))
 }
 
-/** `chain/emitter/sequence`, `source:target:nonce`, or `chain/sequence`. */
 async function ofPlace(client: TemporalClient, given: string, { sourceIds }: KnownPlaces): Promise<readonly string[]> {
   const [, source, number] = /^([^:/]+)\/([0-9]{1,20})$/.exec(given) ?? []
   if (source !== undefined) {
@@ -115,7 +110,6 @@ async function withConditions(client: TemporalClient, ...conditions: readonly st
   return runs.map(({ workflowId }) => workflowId)
 }
 
-/** Parts of a transfer's id. `last` holds the first digits of the digest. */
 type IdParts = Omit<MessagePlace, 'bridge'> & { readonly last: string }
 
 async function scan(
@@ -134,7 +128,6 @@ async function scan(
   return found
 }
 
-/** Pages by client and query. */
 const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof readPage>[]>>()
 
 /** Yields the id of a restarted transfer once per run. Throws TEMPORAL_UNAVAILABLE. */
@@ -147,7 +140,6 @@ async function* recentIds(client: TemporalClient, conditions: readonly string[])
   let token: Uint8Array | undefined
   for (let index = 0; index < mostScanned / pageSize; index++) {
     const page = await (pages[index] ??= readPage(client, query, token)).catch((error: unknown) => {
-      // Forgets the pages after an error, so that the next caller reads again.
       lists.delete(query)
       return rethrowAs({})(error)
     })

@@ -20,7 +20,7 @@ export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttribut
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** A reversal's run exists at least this long after the record, ms, because servers keep closed runs for days. */
+/** The run of a reversed delivery exists at least this long after the record, ms: servers keep closed runs for days. */
 const keptMs = 3_600_000
 
 /** Compares a listed transfer with its history. Makes two or three calls. Throws errors of `fromTemporal`. */
@@ -37,10 +37,10 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // When a receiver is notified late, the server may have deleted the run already.
+  // If a receiver is notified late, the server may have deleted the run already.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
-  // The server may have been restored from a copy older than its lists, so a running transfer proves nothing.
+  // After a restore, the server may be older than its lists, so a run that still runs proves nothing.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
@@ -51,7 +51,7 @@ export async function proofOf(
   })
 }
 
-/** Checks the record of a reversal. The record's result equals its input. */
+/** Compares the result of a reversal's record, which equals its input, with the listed reversal. */
 async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
@@ -73,7 +73,7 @@ function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }
 
-/** For `catch` around one of many runs. Throws only server errors that concern every run. */
+/** For the `catch` of one run among many. Throws only server errors that concern every run. */
 export function proofDespite(error: unknown): RunProof {
   if (isForAll(error)) throw error
   return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'

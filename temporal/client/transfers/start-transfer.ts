@@ -14,7 +14,7 @@ import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** `known`: runs or has an outcome. A transfer that closed without one starts again. Throws TEMPORAL_UNAVAILABLE. */
+/** `known`: runs or has an outcome. Any other transfer starts, or starts again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
@@ -26,8 +26,8 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 }
 
 /**
- * Replaces a `rejected` run whose message is another one, since a stranger can start such a run. `input` must be
- * verified. False: there was no such run.
+ * Replaces a `rejected` run if its message is not this one, because a stranger can start such a run. `input` must be
+ * verified. Returns false if there was no such run.
  */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
@@ -64,7 +64,9 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedInput(client, id, runId)).transfer
 }
 
-/** Call it before a delivered transfer starts again. `runId` is the run that delivered, by default the latest. */
+/**
+ * Records that the delivery of a run is gone. Call it before the transfer is started again. Default: the latest run.
+ */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -90,7 +92,6 @@ function startOptions(workflowId: string, input: TransferInput, staticSummary: s
     workflowId,
     taskQueue: chainQueue(TargetChain),
     args: [input],
-    // After a continue-as-new, the run's own start is later, but the memo stays.
     memo: { [startedAtMemo]: new Date().toISOString() },
     staticSummary: summaryText(staticSummary),
     typedSearchAttributes: attributes({ TransferState: 'admitting', Bridge, SourceChain, TargetChain }),
@@ -106,11 +107,11 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
   const { namespace, loadedDataConverter } = client.options
-  // Decoded here, since calls outside the SDK's methods bypass the codec.
+  // The payload is decoded here, because calls outside the SDK's methods bypass the codec.
   return decodeFromPayloadsAtIndex(loadedDataConverter, 0, [payload], { type: 'workflow', namespace, workflowId: id })
 }
 
-/** Returns undefined if the run is unreadable. Then it is not Portage's, and must not block the message. */
+/** Undefined if the run is unreadable. An unreadable run is not Portage's and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

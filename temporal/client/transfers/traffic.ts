@@ -10,7 +10,6 @@ type TrafficMinutes = (typeof trafficMinutes)[number]
 const longestMs = Math.max(...trafficMinutes) * 60_000
 
 const mostKept = 50_000
-/** Callers share the result of one read for this time, ms. */
 const everyMs = 4_000
 
 /** Callers share results. Reads each ended transfer only once. Throws TEMPORAL_UNAVAILABLE. */
@@ -32,7 +31,8 @@ export function createTrafficReader(client: TemporalClient) {
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // Transfers that ended before `endedSince` are not counted. Absent: the time window is complete.
+        // If `endedSince` is given, transfers that ended before it are not counted. If it is absent, the time window is
+        // complete.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }
@@ -43,7 +43,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** All transfers that ended at or after this time are known, ms since the epoch. */
+  /** The samples have all transfers that ended at or after this time, ms since the epoch. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {
@@ -54,7 +54,7 @@ class EndedTransfers {
     return Math.max(now - longestMs, this.#readUntil - lateMs)
   }
 
-  /** @param runs all runs that ended since `neededSince`. If there are too many: the newest */
+  /** @param runs all runs that ended since `neededSince`, or the newest of them if there are too many */
   add(runs: readonly WorkflowExecutionInfo[], now: number): void {
     const from = this.neededSince(now)
     for (const run of runs) {

@@ -30,7 +30,8 @@ export function createTransferWatch(client: TemporalClient) {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)
       const rows = new Map<string, TransferRow>()
-      // Each list has the newest run of an id first.
+      // Each list has the newest run of an id first, so the order is reversed: the newest run then replaces the older
+      // runs.
       for (const row of [...ended.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)

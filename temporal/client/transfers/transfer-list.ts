@@ -50,8 +50,8 @@ const emptyPages = 5
 export const startedAtMemo = 'startedAt'
 
 /**
- * Newest first, open before closed. A page without `next` is the last; a short page may not be the last. Throws
- * INPUT_INVALID (the cursor is invalid or of another filter), TEMPORAL_UNAVAILABLE.
+ * Newest first, open before closed. Only the last page has no `next`, and any page may be short. Throws INPUT_INVALID
+ * (the cursor is invalid or of another filter), TEMPORAL_UNAVAILABLE.
  */
 export async function listTransferPage(
   client: TemporalClient,
@@ -123,7 +123,6 @@ function startOf({ memo, startTime }: Pick<WorkflowExecutionInfo, 'memo' | 'star
   return new Date(at < startTime.getTime() && at > 0 ? at : startTime).toISOString()
 }
 
-/** Keeps the first row of each id, which is the newest run. */
 function distinct(rows: readonly TransferRow[]): TransferRow[] {
   const byId = new Map<string, TransferRow>()
   for (const row of rows) if (!byId.has(row.id)) byId.set(row.id, row)
@@ -171,7 +170,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** The mark of a cursor has no times, because an age in the filter becomes another time for each page. */
+/** An age in the filter becomes another time for each page, so the mark of a cursor has no times. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

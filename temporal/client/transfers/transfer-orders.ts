@@ -18,7 +18,6 @@ export const transferOrders = ['retry', 'cancel', 'expedite'] as const satisfies
 type OrderResult = 'woken' | 'started again' | 'asked'
 type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
-/** Why an order would have no effect. Undefined if it may have an effect. */
 function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | undefined {
   const isOpen = execution === 'RUNNING'
   if (kind !== 'retry') return isOpen ? undefined : 'This transfer is closed already.'
@@ -51,7 +50,7 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
   const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
   const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
-  // If true, more transfers match: give the order for these, and then select again.
+  // If `more` is true, more transfers match: give the order for these, and then select again.
   return { transfers: found.slice(0, most), more: found.length > most }
 }
 

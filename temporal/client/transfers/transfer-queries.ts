@@ -25,13 +25,12 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** Counts by state, and `undone`: without an outcome. Queries one by one, as the server allows ten queries a second. */
+/** Counts by state; closed without an outcome is `undone`. Queries one by one: the server allows ten a second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)
   await within(client, timeoutMs, async () => {
     for (const TransferState of transferStates)
-      // A terminated transfer keeps its last state, so an open state counts only for running transfers.
       await count(TransferState, transfersWith({ TransferState }, isOutcome(TransferState) ? `ExecutionStatus = 'Completed'` : running))
     await count('undone', transfersWith({}, undone))
   })

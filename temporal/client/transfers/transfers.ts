@@ -18,7 +18,7 @@ export type TransferReport =
   | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
-/** Without an answer of a worker within this time, ms, the report is partial. */
+/** The report is partial if no worker answers within this time, ms. */
 const queryTimeoutMs = 5_000
 const serverTimeoutMs = 10_000
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
@@ -58,7 +58,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Oldest first. Adds the ledger's attempts if the transfer is pending and the ledger answers. Never throws. */
+/** Oldest first. For a pending transfer, adds attempts that only the ledger knows, if it answers. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
@@ -80,7 +80,7 @@ export async function wakeTransfer(client: TemporalClient, id: string): Promise<
   return woken.then(() => true, ifGone(false))
 }
 
-/** Makes one query, and reads one history per transfer. */
+/** Makes one query, and reads the history of each transfer. */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
@@ -93,9 +93,9 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a copy with newer signatures to a transfer that waits or is parked because its signers are outdated. A copy
- * would wake any other transfer, so no other transfer gets one. `isNewer` compares with the stored message, base64.
- * Throws TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
+ * Gives a copy with newer signatures to a transfer that has no transaction yet. A parked transfer gets a copy only if
+ * it is parked because its signatures are outdated, because a copy wakes the transfer. `isNewer` compares the copy with
+ * the stored message, base64. If the function throws TEMPORAL_UNAVAILABLE, the transfer may still need the copy.
  */
 export async function offerCopy(
   client: TemporalClient,

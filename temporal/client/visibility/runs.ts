@@ -20,7 +20,7 @@ export async function runningNames(client: TemporalClient, type: 'lane' | 'strea
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-/** Asks the server itself, because the visibility store lags. Undefined: closed or gone. Default: the latest run. */
+/** Asks the server, because the visibility store lags. Undefined: closed or gone. Without `runId`: the latest run. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -32,19 +32,16 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     workflowId,
     runId: run.runId,
     type: run.type,
-    /** ms since the epoch. */
     startedAt: run.startTime.getTime(),
     /** Undefined before the first task. */
     transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
     /** Undefined: no workflow task is pending. */
     taskTries: task ? (task.attempt ?? 0) : undefined,
-    /** ms since the epoch. */
     taskSince: since > 0 ? since : undefined,
-    /** The pending activity with the most tries. */
     activity: activity && {
       tries: activity.attempt ?? 0,
       code: failure?.applicationFailureInfo?.type ?? undefined,
-      /** Decrypts the message of its last failure. Undefined: none. */
+      /** Decrypts the message of the activity's last failure. Undefined: the activity has not failed. */
       message: async () => (failure ? failureMessage(client, workflowId, failure) : undefined),
     },
   }
@@ -58,7 +55,6 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
   return history?.events ?? []
 }
 
-/** If the message cannot be decrypted, returns only its plain part. */
 async function failureMessage(
   { options: { namespace, loadedDataConverter } }: TemporalClient,
   workflowId: string,
@@ -102,11 +98,8 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   return {
     /** A queue is polled if a poll came in the last 75 s. The server notices a killed worker only by missing polls. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
-    /** Last poll, ms since the epoch. Absent: nothing polled in the last minutes. */
     ...(polledAt !== undefined && { polledAt }),
-    /** Number of waiting tasks. */
     waiting: Number(stats?.approximateBacklogCount ?? 0),
-    /** Age of the oldest waiting task. 0: there is none. */
     waitingMs: Number(seconds ?? 0) * 1_000 + Math.round((nanos ?? 0) / 1e6),
   }
 }
