@@ -2,7 +2,7 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process's report on the account. A process sends at most one per block, and only if something has changed. */
+/** A process's report on the account, sent at most once per block and only if there is something to report. */
 export interface Observation extends ledger.Observed {
   /** Nonces that this process drives. */
   readonly claims: readonly number[]
@@ -135,11 +135,11 @@ export interface LaneView
   readonly granted: number
   /** Id of the run that answered. After a reset, a request for another run gets no nonce. Queries leave it out. */
   readonly run?: string
-  /** Height at which `finalized` was first reported. A lower nonce at this final height means that blocks were lost. */
+  /** Height at which `finalized` was first reported. A lower nonce from this height on means a loss of final blocks. */
   readonly finalizedAt?: number
 }
 
-/** Why a lane is closed until an operator acts, or its funds or roles change. */
+/** Why a lane is closed. It stays closed until an operator acts, or until its funds or its roles on chain change. */
 export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replaced'
 
 export interface Closed {

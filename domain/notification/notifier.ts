@@ -57,7 +57,7 @@ export interface NotifierState {
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
   readonly lastSentAt?: number | undefined
-  /** When a step last recorded its progress, ms since the epoch. `counts` has not changed since then. */
+  /** When a step last recorded its progress and `counts`, ms since the epoch. */
   readonly recordedAt?: number | undefined
   readonly orders?: readonly GivenOrder[] | undefined
 }
@@ -78,7 +78,6 @@ export function newNotifier(from: number): NotifierState {
   }
 }
 
-/** When the oldest unsent notification happened, ms since the epoch. Undefined: none is unsent. */
 export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' | 'unsent'>): number | undefined {
   const times = [...pending, ...unsent.map(({ notification }) => notification)].map(({ at }) => at)
   return times.length === 0 ? undefined : Math.min(...times)
@@ -177,7 +176,7 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/** @param now workflow time. A notification from far ahead could never be sent, and would block all others */
+/** @param now ms, workflow time. A notification from far ahead could never be sent, and would block all others */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: text(64), at: whole })(given, '')

@@ -5,7 +5,6 @@ import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope 
 
 export interface KnownNames {
   readonly bridges: readonly string[]
-  /** Names of the nodes of each chain. */
   readonly nodes: Readonly<Record<string, readonly string[]>>
   /** Names of the nodes of each chain that serve reads. A majority is a majority of these nodes. */
   readonly voters?: Readonly<Record<string, readonly string[]>>

@@ -24,8 +24,8 @@ export interface Halt extends Given {
 export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
-   * Lower case. A recipient is `<target chain name>/<address>` or `<address>`. A token is `<wormhole chain id>/<64 hex
-   * digits>`; of a native bridge, it is `<network id>/<64 hex digits of its source contract>`.
+   * Lower case. A recipient is `<target chain name>/<address>` or `<address>`.
+   * A token is `<wormhole chain id>/<64 hex digits>`; of a native bridge, `<network id>/<64 hex digits of a contract>`.
    */
   readonly value: string
 }
@@ -156,7 +156,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/** Drops expired tokens. For a revoked token that was never listed, the longest lifetime of a token counts. */
+/** Drops expired tokens. A revoked token that was never listed expires after the longest lifetime of a token. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)

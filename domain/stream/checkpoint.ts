@@ -13,7 +13,7 @@ export interface StreamCheckpoint {
   /** MIP-61's completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** The cursor of that time. After a fork, a quorum no longer has its block, and the checkpoint is worthless. */
+  /** The scan's cursor. After a fork a quorum no longer has its block, and the checkpoint is worthless. */
   readonly cursor?: ScannedBlock
   /** Exceptions above the watermark, so that these numbers are not started again. */
   readonly exceptions: readonly StreamException[]

@@ -77,7 +77,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number), end)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // A checkpoint listed this exception, or it was listed before gaps were merged. The number keeps it.
+    // A checkpoint listed this exception, or it was listed before gaps were merged. It stays an exception.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })

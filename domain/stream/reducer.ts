@@ -128,7 +128,6 @@ export function viewStream(state: StreamState): StreamView {
   }
 }
 
-/** Counts by code. Waiting and parked numbers may have the same code, so their counts are added. */
 function outsideView(outside: ReturnType<typeof countOutside>): Readonly<Record<string, number>> {
   const sums: Record<string, number> = {}
   for (const { why, count } of outside) sums[why.code] = (sums[why.code] ?? 0) + count

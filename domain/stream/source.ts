@@ -87,7 +87,7 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/** Applies the source's count and table. Unseen numbers become gaps, and `hidden` gaps if their blocks were scanned. */
+/** Applies the source's count and table. Unseen numbers become gaps, `hidden` ones if their blocks were scanned. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request

@@ -35,7 +35,7 @@ export interface StreamState {
   readonly fork?: ForkAlarm
   /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A watermark that was refused, as it is above the known numbers or the cursor. Stays until one is accepted. */
+  /** A refused watermark: above the known numbers or the cursor. It is kept until a watermark is accepted. */
   readonly distrusted?: Distrusted
   readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
@@ -43,7 +43,7 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages that other servers have had since the spy's last message, but the spy has not sent. Absent: none. */
+  /** Messages that the spy has not sent since its last message, although other servers had them. Absent: none. */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   readonly updatedAt?: number
 }
@@ -161,7 +161,7 @@ export interface Reading extends Finding {
 export type StreamRequest =
   /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /** Numbers found by an audit, in the source's table, or by a spy (`received`), which missed `missedBySpy`. */
+  /** Numbers found by a spy (`received`), an audit or the source's table. The spy did not send `missedBySpy`. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** Orders that all blocks above `block` are read again after a fork. A quorum of nodes still has `block`. */
@@ -173,7 +173,7 @@ export type StreamRequest =
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /** Numbers that any account completed in these final blocks of the target. The ids of known ones were compared. */
+  /** Numbers that any account completed in these final blocks of the target. Ids of known numbers were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }

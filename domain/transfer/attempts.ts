@@ -37,7 +37,6 @@ interface NonceReport extends Pick<TransferTransaction, 'lane' | 'nonce' | 'roun
   readonly landed?: { readonly txHash: string; readonly gasPaid: string }
 }
 
-/** Merges a report into the known transactions, by hash. */
 export function recordAttempts(
   known: readonly TransferTransaction[],
   { lane, nonce, round, at, tried, landed }: NonceReport,

@@ -22,7 +22,6 @@ export function trafficWindow(minutes: number, now: number) {
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }
 }
 
-/** Counts and times of transfers. Leaves out transfers that ended before the time window. */
 export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, steps }: ReturnType<typeof trafficWindow>) {
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)

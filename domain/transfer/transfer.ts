@@ -48,7 +48,6 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** The delivering transaction, as the target chain shows it. */
 export interface Delivery {
   /** Sender of the transaction, lower-case 0x address. Absent if the chain shows only that there was a delivery. */
   readonly by?: string
@@ -96,7 +95,6 @@ export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }
 
-/** The Wormhole chain id in a name by `unconfiguredSource`. Undefined for other names. */
 export function numberOfUnconfigured(name: ChainName): string | undefined {
   return /^wormhole-([1-9][0-9]{0,4})$/.exec(name)?.[1]
 }

@@ -54,7 +54,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Calls `finish`, then closes the client. The next start finds the findings again that were not recorded. */
+    /** Calls `finish`, then closes the client. Findings that were not recorded are found again at the next start. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

@@ -8,7 +8,6 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { sendStreamOrder } from '../../temporal/client/streams/streams.ts'
 import { readStream } from './reports.ts'
 
-/** An order of an operator, always with a name and a reason. */
 export type StreamOrder = StreamOrderRequest & { readonly order: Order }
 
 export interface StreamOrderResult {

@@ -6,7 +6,7 @@ import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
 /** One observation adds at most this many entries, so that the false answer of a node cannot blow up the ledger. */
 const coveredLimit = 1_000
-/** How long, ms, a lower height counts as that of a lagging node. Processes are never silent for longer. */
+/** How long, ms, a height below the known one counts as a lagging node's. Processes are never silent for longer. */
 const leadMs = 60_000
 
 /** Applies an observation. A synced ledger has entries for the 1,000 lowest unmined nonces, so no-ops can fill them. */

@@ -71,7 +71,6 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
   }
 }
 
-/** Portage's own pause must not replace an operator's pause, since Portage would then end the pause. */
 function pause(state: LaneState, { kind, reason }: PauseReason, by: string): LaneState {
   return kind !== 'operator' && state.paused?.kind === 'operator' ? state : { ...state, paused: { kind, reason, by } }
 }

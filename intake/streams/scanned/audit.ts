@@ -17,7 +17,7 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Longest wait until the scan reaches the counted block, ms. If it does not, the next audit compares again. */
+/** Longest wait until the scan reaches the counted block, ms. After that, the next audit compares again. */
 const scanMs = 30_000
 
 /** Compares stream, source, target and workflows. Throws the first failure. Processes may audit concurrently. */

@@ -21,7 +21,6 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
   let recordedAt = 0
-  /** Whether the scan is at the head, where every transfer is new. */
   let isLive = false
 
   async function record(blocks: Blocks, reading: Reading, era: number, view: StreamView): Promise<boolean> {

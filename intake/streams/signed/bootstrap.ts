@@ -57,7 +57,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/** Begins by config, checkpoint or lowest received number. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
+/** Begins at a number of the config, a checkpoint, or the spy. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,
@@ -84,7 +84,6 @@ export function mayBegin(vaa: Uint8Array, now = Date.now()): boolean {
   return parseVaa(vaa).timestamp >= now / 1_000 - freshSeconds
 }
 
-/** A replacement for the chain of a source without a node. It never has a head. */
 export function chainWithoutNode(name: ChainName): SignedDeps['chain'] {
   return { name, block: async () => undefined, heads: { current: undefined, subscribe: () => () => {} } }
 }

@@ -122,7 +122,6 @@ export function blockedTransfer({ code, facts }: RelayerError, target: ChainName
   return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
 }
 
-/** The outcome of a found message that failed with a retriable error. */
 function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }

@@ -12,7 +12,6 @@ interface PublishedLogsOptions {
   readonly reads?: number
 }
 
-/** How many ranges below the head are read if the config has no first block. */
 const ranges = 5
 /** Limits of the cache, about 5 MB. */
 const mostHeights = 50_000
