@@ -10,7 +10,6 @@ const everyShare = 0.3
 
 const longestMessage = 4_000
 
-/** A step that sends heartbeats. `enter` names the phase that they report. */
 export type BeatingStep<Input, Result> = (input: Input, context: Context, enter: (phase: string) => void) => Promise<Result>
 
 /** Heartbeats reveal a dead worker. Each costs a state transition, so a healthy step ends before its first one. */

@@ -19,7 +19,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Undefined: the route is open. */
     principal: Principal | undefined
-    /** The running token check, shared by the rate limiter and the guard. */
     identity: Promise<Principal> | undefined
   }
 }
@@ -39,7 +38,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Routes added later must name their access. A token is checked after the rate limit, before the body is read. */
+/** Routes that are added later must name their access. The token is checked after the rate limit, before the body. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

@@ -24,13 +24,10 @@ export interface ApiDeps {
   readonly logger: Logger
   /** Whether this process feeds the streams and sets their metrics itself. */
   readonly feedsStreams: boolean
-  /** Absent: this process subscribes to no guardian spy. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
-  /** Heartbeat interval of event streams, ms. */
   readonly heartbeatMs?: number
   /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and errors of the audit's reads. */
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
-  /** Absent: this process holds no keys. */
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }
 

@@ -60,7 +60,6 @@ export function docsRoutes(app: Api): void {
   app.get(stylesheet, options, (_, reply) => reply.headers(headers).type('text/css; charset=utf-8').send(docsStyle))
 }
 
-/** The routes of the document as one page without scripts. */
 function docsPage({ info, paths = {} }: OpenApiDocument): string {
   const groups = new Map<string, string[]>()
   for (const [path, methods] of Object.entries(paths)) {
@@ -102,7 +101,6 @@ function operationHtml(method: string, path: string, operation: OpenApiOperation
   const head = '<tr><th>name</th><th>in</th><th>type</th><th>what it is</th></tr>'
   const answers = Object.entries(responses).map(([status, { description: text, content = {} }]) => {
     const said = text && text !== 'Default Response' ? ` ${escaped(text)}` : ''
-    // The page describes the body of refusals once, in its introduction.
     return `<li><code>${escaped(status)}</code>${said}${Number(status) >= 400 ? '' : contentHtml(content)}</li>`
   })
   return `<details id="${escaped(idOf(method, path))}">
@@ -152,7 +150,6 @@ function limitsText({ format, minimum, maximum, maxLength, maxItems, default: us
     .join(', ')
 }
 
-/** The fields of a schema as nested HTML lists. */
 function fieldsHtml(schema: JsonSchema, depth = 0): string {
   const { properties, items, anyOf, oneOf = anyOf, required = [], additionalProperties } = schema
   if (depth > deepest) return ''

@@ -70,14 +70,12 @@ function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly 
   }
   const { statusCode, code: reason } = thrown as FastifyError
   if (statusCode === 429) return { error: new RelayerError('RATE_LIMITED') }
-  // Fastify's message names the fault, such as malformed JSON, a wrong content type or a body that is too long.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return { error: new RelayerError('INPUT_INVALID', { detail: thrown.message, facts: { reason } }) }
   }
   return { error: toRelayerError(thrown) }
 }
 
-/** `path`: such as `body.reason` or `body.orders.0.kind`. `body` alone means the whole body. */
 type FieldErrors = NonNullable<Problem['errors']>
 
 /** A Zod issue inside a union's option, which the validator does not convert. */

@@ -16,7 +16,6 @@ export const serverOptions = {
   /** Transfer ids are longer than fastify's 100 characters. */
   routerOptions: { maxParamLength: 1_000 },
   http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
-  /** Called for a path that cannot be decoded or has a parameter that is too long. */
   frameworkErrors: (error: Error, _: FastifyRequest, reply: FastifyReply) => sendError(reply, error),
   clientErrorHandler,
 } as const

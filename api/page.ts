@@ -10,7 +10,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const buildTimeoutMs = 60_000
-/** Pause before the page is built again after a failed build, ms. */
 const retryMs = 10_000
 
 /** No resource of another origin, no inline script or style, no frame. Linked sites receive no referrer. */

@@ -74,7 +74,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // Added last, because hooks run one after another and its preClose hook waits for a poll of Temporal.
+  // Added last, because hooks run one after another and this route's preClose hook waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app

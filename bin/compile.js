@@ -22,7 +22,6 @@ const originalUrls = {
 }
 const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require('./root.cjs') + '/');`
 
-/** The AWS SDK gets a separate file, since it is large and only needed for a key in KMS or an archive in a bucket. */
 const aws = /^@aws-sdk\/|^@smithy\//
 
 /** Tracing packages get a separate file, loaded only where traces are sent. */
@@ -42,7 +41,6 @@ const partOf =
     return { contents: [`const part = ${part}`, ...exported].join('\n') }
   }
 
-/** Whether `require` finds an ECMAScript module for this package. */
 function isModule(name) {
   const file = resolve(name)
   if (!file.endsWith('.js')) return file.endsWith('.mjs')
@@ -53,7 +51,7 @@ function isModule(name) {
   return false
 }
 
-/** Redirects imports of packages to packages.cjs, tracing to otlp.cjs and AWS to aws.cjs, and records them. */
+/** Redirects imports of packages to packages.cjs, tracing to otlp.cjs and AWS to aws.cjs, and records the packages. */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
@@ -71,7 +69,6 @@ const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   },
 })
 
-/** Makes otlp.cjs use the modules of packages.cjs, so that they are not loaded twice. */
 const sharing = (packages) => ({
   name: 'sharing',
   setup({ onResolve, onLoad }) {
@@ -165,7 +162,7 @@ const common = {
 }
 const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
 
-/** Compiles the sources into main.cjs. Resolves with the imported packages, those for tracing and AWS separately. */
+/** Compiles the sources into main.cjs. Resolves with the imported packages: of tracing, of AWS and others. */
 async function compileSources(folder) {
   const { build } = await import('esbuild')
   const found = { packages: new Set(), ofTracing: new Set(), ofAws: new Set() }
@@ -216,7 +213,6 @@ async function makeFolder(folder, fill) {
   try {
     renameSync(made, folder)
   } catch (error) {
-    // Another process has made the folder in the meantime.
     rmSync(made, { recursive: true, force: true })
     if (!existsSync(folder)) throw error
   }

@@ -35,7 +35,6 @@ export async function buildPage(folder) {
   return Object.keys(metafile.inputs).map((file) => join(root, file))
 }
 
-/** A digest of all inputs of the page. */
 function keyOf() {
   const hash = createHash('sha256')
   const files = readdirSync(join(root, 'api/page'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))

@@ -8,7 +8,6 @@ import { compiledFolder } from './compiled.js'
 /** Delay before V8's compiled code is stored, ms, because the first transfers need more code than the start. */
 const settledMs = 10_000
 
-// Ends quietly when the reader of a pipe has closed it (`portage transfer list | head`).
 process.stdout.on('error', (error) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()

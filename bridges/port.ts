@@ -22,7 +22,6 @@ export type RevertMeaning =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'wait' | 'permanent' | 'unknown'; readonly code: ErrorCode; readonly reason: string }
 
-/** A delivery on the target chain. */
 export interface FoundDelivery {
   readonly by: string
   readonly txHash: string
@@ -62,7 +61,7 @@ export interface Endpoint {
   readonly chain: ChainName
   /** Checks that valid guardians signed the message or its source recorded it. Cached. Runs before its id is used. */
   verify(message: Uint8Array): Promise<Verdict>
-  /** `verify`, then whether the target's contract accepts the emitter. Absent: the same as `verify`. */
+  /** Runs `verify`, and checks that the target's contract accepts the emitter. Absent: the same as `verify`. */
   accepts?(message: Uint8Array): Promise<Verdict>
   /** All conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
@@ -75,9 +74,9 @@ export interface Endpoint {
   /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
-   * Proves a call from its calldata alone, right before a key signs. The call must be exactly encoded, with only
-   * genuine transfers to this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), NATIVE_NOT_FINAL and
-   * GUARDIAN_SET_UNKNOWN (both heal with time), read errors.
+   * Proves a call from its calldata alone, right before a key signs. The call must be exactly encoded, and all its
+   * transfers must be genuine and go to this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), read
+   * errors, and NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, both of which may heal with time.
    */
   proveCall(intent: Intent): Promise<void>
   /** @param transfer lets the bridge distinguish an amount that never fits from a spent budget */
@@ -85,7 +84,6 @@ export interface Endpoint {
   /** The gate for this account. Absent: no gate. If open, reserves the amount. Call through `withReservation`. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
-  /** The role that this account lacks. `everywhere`: on every contract of the chain. Absent: anyone may deliver. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** Delivery of several transfers in one call. Absent: not supported. */
   readonly batches?: SharedCalls
@@ -132,7 +130,10 @@ interface SourceBase {
   readonly sourceChain: ChainName
   /** Highest number at the finalized state, by quorum; undefined: none. Searches from `known`, also downwards. */
   highest(known?: string): Promise<string | undefined>
-  /** Whether each is delivered and final, by quorum; false without one. Throws contradictions, read errors. */
+  /**
+   * Whether each transfer is delivered and final, by quorum. False without a quorum. Throws contradictions, read
+   * errors.
+   */
   delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
@@ -141,8 +142,8 @@ export interface ScannedSource extends SourceBase {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Without `at` the answer is from one node and halts no route. Throws NODES_DISAGREE at `agreed`, even for a refused
-   * range. Throws NODE_REFUSED (range too long, or stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`).
+   * Without `at`, one node answers, and its answer halts no route. Throws NODE_REFUSED (range too long, or stray logs),
+   * NODE_UNAVAILABLE, contradictions (`haltRoute`), and at `agreed` NODES_DISAGREE, even for a refused range.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /** Undefined: no record yet. Throws contradictions (`haltRoute`, by quorum), read errors, and NODES_DISAGREE. */
@@ -167,15 +168,15 @@ export interface SignedSource extends SourceBase {
   /** 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * Set if Portage reads no node of the source. Then `highest` and `published` find nothing. `judges`: chains whose
+   * Set if Portage reads no node of the source: `highest` and `published` then find nothing. `judges`: chains whose
    * core contracts can check signatures, in order of preference.
    */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
-  /** From the config; absent: the stream agent decides. No block before `block` has numbers from `first` on. */
+  /** From the config. No block before `block` has numbers from `first` on. Absent: the stream agent decides. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Messages in the source's blocks, with `content` only for `wanted` numbers. Content `none` is conclusive only with
-   * `at`. Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
+   * Messages in the source's blocks, with `content` only for `wanted` numbers. Without `at`, a content of `none` is not
+   * certain. Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }

@@ -15,7 +15,7 @@ import { createSourceWithoutNode, createTokenBridgeSource, emittersWithoutNode, 
 import type { Emitter } from './wormhole-token-bridge/published.ts'
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 
-/** `chains` has all chains, also those not connected. */
+/** `chains` has all chains of the config, also those that are not connected. */
 export interface BridgesOptions {
   readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'>>>
   readonly bridges: Config['bridges']
@@ -146,7 +146,7 @@ export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
 }
 
-/** The name of a source. For a chain outside the config, with the chain's name in Wormhole's SDK. */
+/** The title of a source chain. For a chain outside the config, it begins with the chain's name in Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)

@@ -41,7 +41,6 @@ const youngestMs = 30_000
 const readsAtOnce = 20
 /** Maximum cached transfers of closed runs. A transfer never changes, and later audits read it again. */
 const mostCached = 20_000
-/** The second read waits for another block during this many block times, but at least `leastWaitMs`. */
 const blocksToWait = 5
 const leastWaitMs = 10_000
 
@@ -107,7 +106,7 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // Any other outcome came from an operator or a policy. Runs that closed without an outcome are for the next phase.
+    // Any other outcome came from an operator or a policy. The next phase handles runs that closed without an outcome.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }

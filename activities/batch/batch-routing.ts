@@ -5,10 +5,10 @@ import { endpointOf } from '../deps.ts'
 import { type BatchAnswer, type BatchCandidate, type BatchDeps, createBatchBuilder } from './build-batch.ts'
 
 export const waitForBatchMs = 30_000
-/** Bounds of `periodMs`, ms. They are below `waitForBatchMs`: no candidate may give up while its batch is built. */
+/** Bounds of `periodMs`, ms: below `waitForBatchMs`, so that no candidate gives up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch in busy times, ms. A longer wait would need heartbeats, each a state transition. */
+/** Longest wait for a full batch in busy times, ms. It ends before a heartbeat, which costs a state transition. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>

@@ -15,7 +15,7 @@ import type { StepDeps } from '../deps.ts'
 
 export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
-  /** An earlier try may have sent a call for the transfer. The ledger may have forgotten that call. */
+  /** Whether an earlier try may have sent a call for the transfer, perhaps one that the ledger has forgotten. */
   readonly maybeSent?: boolean
   /** How long a read that shows no effect is trusted, ms. */
   readonly trustedMs: number
@@ -78,7 +78,9 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** Why the signer refuses the batch's call, if it does. It may sign a call of half of it. Throws read errors. */
+/**
+ * Why the signer refuses the batch's call, if it does. It may sign a call for half of the batch. Throws read errors.
+ */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)
@@ -106,8 +108,7 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // After a new block, reads effects again if an earlier call may be in it, as `effectReader` does for one
-      // transfer.
+      // If an earlier call may be in a new block, the effects are read again.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -141,7 +142,9 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined: the candidate stays in the batch. After a permanent error it leaves, and its own admission judges it. */
+/**
+ * Undefined: the candidate stays. A permanent error removes it from the batch, and its own admission judges the error.
+ */
 function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

@@ -10,12 +10,12 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Longest wait for another block, ms. Below the heartbeat timeout of the steps that wait. */
 const longestBlockMs = 4_000
 
-/** Whether the finalized state shows the effect of a receipt past finality. Undefined while several nodes disagree. */
+/** Whether the finalized state shows the transfer's effect. Undefined while several nodes disagree. */
 export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/** The final delivery. Undefined while nodes disagree, or the only node lacks the log. No `by` if logs are pruned. */
+/** The final delivery, without `by` if no log of it was found. Undefined while the nodes do not agree on the effect. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)
@@ -44,8 +44,8 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Whether the latest state shows the effect. Halts the route on a state that no honest contract has, and throws the
- * error of that state. Also throws NODES_DISAGREE and read errors.
+ * Whether the latest state shows the effect. Halts the route if no honest contract could have this state, and then
+ * throws the state's error. Also throws NODES_DISAGREE and read errors.
  * @param disputed most nodes denied an effect that one node showed, so one node's answer no longer suffices
  */
 export async function showsEffect(

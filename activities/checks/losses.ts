@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest quarantine of a recipient, ms. Its losses are forgotten this long after its quarantine has ended. */
+/** Longest quarantine of a recipient, ms. The losses are forgotten this long after the quarantine has ended. */
 const longestWaitMs = 60 * 60_000
 /** How long a reverted batch counts, ms. Meanwhile its transfers are delivered alone, which reveals the faulty one. */
 const batchMs = 60 * 60_000
@@ -98,7 +98,7 @@ export class Losses {
     this.#batches.set(txHash, 'explained')
   }
 
-  /** Whether the transfer shares no call, since a batch with its token or recipient reverted. */
+  /** Whether the transfer must be delivered alone, because a batch with its token or recipient reverted. */
   goesAlone(parties: Parties, now = Date.now()): boolean {
     const batches = this.#recentBatches(parties, now)
     const recipient = recipientKey(parties)
@@ -113,8 +113,8 @@ export class Losses {
   }
 
   /**
-   * A wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent.
-   * @param retriedAt when an operator ordered a retry; earlier losses no longer count
+   * The wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent.
+   * @param retriedAt when an operator ordered a retry, ms since the epoch. Earlier losses do not count.
    */
   quarantineOf(parties: Parties, retriedAt = -Infinity, now = Date.now()): Waiting | undefined {
     const waits = [this.#waitOfRecipient(parties, retriedAt), this.#waitOfToken(parties, now, retriedAt)]
@@ -163,7 +163,7 @@ function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): Ho
   return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
 }
 
-/** If the last hour's `sum` (wei) exceeds the budget: the sum, and until when it does, ms since the epoch. */
+/** The last hour's costs (`sum`, wei) if they exceed the budget, and until when they exceed it, ms since the epoch. */
 function aboveBudget(
   costs: HourlyCosts | undefined,
   budget: bigint,

@@ -16,7 +16,6 @@ type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
 export type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** The target of a transfer, as the steps of its admission use it. */
 export interface Target {
   readonly endpoint: Endpoint
   readonly chain: Chain
@@ -40,11 +39,11 @@ export function admissionStep<T extends Admission | Passed>(
 export interface Admitted {
   readonly transfer: Transfer
   readonly parties: Parties
-  /** When an operator last ordered a retry, ms since the epoch. Losses before it do not quarantine the transfer. */
+  /** When an operator last ordered a retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   readonly retriedAt?: number | undefined
 }
 
-/** A halt, denial, quarantine or closed gate since the transfer's admission. Undefined: it may use a nonce. */
+/** A halt, denial, quarantine or closed gate since admission. Undefined: the transfer may use a nonce. */
 export async function restrictionOf(deps: Deps, endpoint: Endpoint, admitted: Admitted, lane: LaneId): Promise<NoSlot | undefined> {
   const { transfer, parties, retriedAt } = admitted
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {

@@ -69,8 +69,8 @@ export class FinalNonces {
 }
 
 /**
- * Looks for this order's transaction among the forgotten nonces. Undefined: it is not there. `no-slot`: not known yet.
- * Throws NODE_UNAVAILABLE.
+ * Looks for this order's transaction among the forgotten nonces. Undefined: no such transaction. `no-slot`: not known
+ * yet. Throws NODE_UNAVAILABLE.
  */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)

@@ -54,7 +54,7 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process that got this nonce died before it checked the members. A withdrawn member must not be delivered.
+    // An earlier process got this nonce and died before it checked the members. A withdrawn one must not go out.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
@@ -65,7 +65,7 @@ async function run(one: Try): Promise<Result> {
   return resultOf(one, pending)
 }
 
-/** A permanent error says nothing about a transaction of an earlier try, so only a first try throws it. */
+/** Only the first try throws a permanent error, because a later try may follow a transaction that was sent before. */
 function unlessSentBefore({ input, context }: Try): (error: unknown) => void {
   return (error) => {
     if (!input.lookUpOnly && !input.held && context.info.attempt === 1) throw error
@@ -87,7 +87,7 @@ async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> 
 /** Reads the result from the chain, since the ledger forgets final nonces. `lost` if no nonce is known. */
 async function findFinal(one: Try): Promise<Result> {
   const { input } = one
-  // A run before a reset may have used other nonces.
+  // Runs of the workflow before a reset may have held other nonces.
   for (const earlier of input.earlier ?? []) {
     const result = await verdict(one, earlier)
     if (result.kind === 'final' || result.kind === 'pending') return result
@@ -97,7 +97,7 @@ async function findFinal(one: Try): Promise<Result> {
 }
 
 /**
- * The fate of a nonce, as most nodes show it at finality, since no contract prevents a second payment. `lost`: the
+ * The result for a nonce. Most nodes must show it as final, since no contract prevents a second payment. `lost`: the
  * nodes lack the transaction that used the nonce.
  */
 async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
@@ -139,9 +139,10 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // A withdrawn intent may have held a nonce that is final by now, or a nonce of a ledger that is gone.
+    // A ledger that is gone may have granted the nonce, or the nonce may be final. So the result is read from the
+    // chain.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // The transaction of an earlier try may be final. The workflow decides, since it knows what was signed.
+    // A transaction of an earlier try may be final. The workflow decides, because it knows what was signed.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
@@ -161,7 +162,7 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
 
-/** Finds a payment that an earlier ledger made, so that it is not repeated. For a batch, its contract prevents that. */
+/** Finds a payment that an earlier ledger made, so that it is not repeated. A batch's contract delivers only once. */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined
@@ -169,7 +170,7 @@ async function madeBefore({ chain, known, agent: { view }, input, context }: Try
   return findForgotten(search, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
-/** Like `madeBefore`, for a nonce with no known signature. If another nonce may have paid, it must not be signed. */
+/** Like `madeBefore`, for a granted but unsigned nonce. Releases the nonce if another nonce may have paid. */
 async function madeInstead(one: Try, pending: PendingTransaction): Promise<Result | undefined> {
   const { agent, input } = one
   if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined

@@ -18,8 +18,8 @@ import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
 /**
- * A read that shows no effect is trusted for this share of the heartbeat timeout. Later, another process may have taken
- * over the step.
+ * A read that shows no effect is trusted for this share of the heartbeat timeout. After the timeout, another process
+ * may have taken over the step.
  */
 const trustedShare = 0.8
 
@@ -50,7 +50,6 @@ export async function acquire(
   const endpoint = endpointOf(deps, transfer)
   const { call, parties } = endpoint.delivery(transfer)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
-  // An earlier try may have sent a call, even one that the ledger has forgotten.
   const maybeSent = mode !== 'new' || info.attempt > 1
   const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
   const request = requestOf(input, await call())
@@ -65,7 +64,8 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // The last nonce is final without the effect, or the ledger is lost. The call must first be simulated again.
+  // The last nonce is final without the effect, or the ledger is lost. So no transaction is left to follow, and the
+  // call must be simulated again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const restricted = await restriction()
   if (restricted) return restricted
@@ -97,8 +97,9 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
 }
 
 /**
- * Reads the effect again if the last read (`readAt`, ms since the epoch) is too old. Also reads it after a new block
- * if a call may have been sent, because a ledger that began anew may grant nonces from the block with that call.
+ * Reads the effect again if the last read (`readAt`, ms since the epoch) is too old. If an earlier call may have been
+ * sent, also reads the effect after a new block: with that call in the block, a ledger that began anew would grant the
+ * next nonce.
  */
 function effectReader(
   chain: Chain,

@@ -40,7 +40,7 @@ export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['va
     })
 }
 
-/** A bad message halts no route: anyone with access to Temporal can forge it. Streams halt routes, from the chains. */
+/** A bad message halts no route: anyone with access to Temporal can forge one. Streams halt routes. */
 async function validate(
   deps: Pick<StepDeps, 'settings'>,
   refuse: Refuse,
@@ -74,7 +74,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
     )
 }
 
-/** Step 3, unless the effect exists. If a second delivery would revert, the effect is read only after a revert. */
+/** Step 3, unless the effect exists. If second deliveries revert, the effect is read only after a revert. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,

@@ -19,7 +19,7 @@ import type { Context } from '@temporalio/activity'
 export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'stepTimes'> {
   readonly agent: LaneAgent
   readonly slots?: StepSlots
-  /** How long a step follows its transaction, ms. Then another step may use the slot. Default: 30 s. */
+  /** How long a step follows its transaction, ms, before another step may use the slot. Default: 30 s. */
   readonly followMs?: number
 }
 
@@ -46,7 +46,7 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
 }
 
-/** Runs `broadcast` on the queue of the transfer's workflow, with the same ledger and limits as on the lane's. */
+/** Runs `broadcast` on the queue of the transfer's workflow, with the same ledger and limits as on the lane's queue. */
 export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
   return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)
@@ -109,7 +109,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     const includedAt = reached('included')
     // The loss is recorded before it is final, since many more transfers could go to the same recipient meanwhile.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
-    // The batch's nonce is used up, final or not. Members need not wait for the member that made the batch revert.
+    // A batch without effect has used up its nonce, even before finality. So its members need not wait.
     if (batch && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
@@ -158,7 +158,9 @@ async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/** A batch's result for a member. If the batch failed, another member may be to blame: this one is admitted again. */
+/**
+ * The batch's result for a member. If the batch failed, another member may be to blame: this member is admitted again.
+ */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':

@@ -14,12 +14,12 @@ const unwatchedMs = 15_000
 /** Bounds of the wait for a watched gate, ms. The wait runs out only if the watcher, which wakes transfers, is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** Minimum wait after a gate opens until a transfer checks it unasked, ms. The watcher should wake it earlier. */
+/** Minimum time from a gate's opening to a transfer's own check, ms. The watcher should wake the transfer earlier. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'gates' | 'openLanes'>
 
-/** A lane that may deliver this transfer, the closed gate that it waits for, or `none`: no lane takes work. */
+/** A lane that may deliver the transfer, or the closed gate that it waits for. `none`: no lane takes work. */
 export type Choice =
   | { readonly kind: 'lane'; readonly lane: LaneId }
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
@@ -41,7 +41,7 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   }
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
-  // If this gate is why the avoided lane gave no nonce, the transfer waits for the gate.
+  // If the avoided lane gave no nonce because of this gate, the transfer waits for the gate.
   const gate = await reserve(laneAddress(left))
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
@@ -62,7 +62,7 @@ async function unauthorizedGate(
 }
 
 export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
-  // If a lane is open, the transfer has just left it, and would be woken immediately for nothing.
+  // If a lane is open, the transfer has just left that lane, and the watcher would wake it immediately for nothing.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
@@ -75,7 +75,7 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // If a worker with an older config still takes tasks of the lane's queue, the broadcast goes on.
+    // A worker with an older config may still take tasks of this lane's queue. Then the broadcast goes on.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }
@@ -96,7 +96,9 @@ export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, 
   return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share })) }
 }
 
-/** Time until a transfer checks a gate unasked, ms. `now`: chain time, seconds. `share`: 0 to 1, to spread checks. */
+/**
+ * How long a transfer waits before it checks a gate, ms. `now`: chain time, seconds. `share`: 0 to 1, spreads checks.
+ */
 export function gateWaitMs(
   gate: ClosedGate,
   { watched, now, share }: { watched: boolean; now: number | undefined; share: number },

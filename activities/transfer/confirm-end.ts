@@ -17,7 +17,7 @@ export interface EndDeps extends StepDeps {
   readonly withdraw: Withdraw
 }
 
-/** Before a transfer ends undelivered, most nodes must show as final each nonce it held. Then the effect is read. */
+/** Before a transfer ends undelivered, most nodes must show its nonces as final. Then the effect is read. */
 export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   return async ({ transfer, intentId, nonces }) => {
     const lanes = nonces.map(({ lane }) => lane)
@@ -38,7 +38,6 @@ export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
-    // The transfer is parked and does not end, so its nonces need no check.
     if (refusal.awaitNewSignatures) return refusal
     const chain = chainOf(deps, transfer)
     const wait = (reason: string): Stopped => {
@@ -64,7 +63,9 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
 }
 
-/** Per lane, a nonce that is not final for most nodes. Undefined: nodes disagree. @param left the nonces held */
+/**
+ * For each lane, a nonce that is not final for most nodes. Undefined: the nodes disagree. @param left the nonces held
+ */
 async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])

@@ -16,7 +16,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
     const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
     if (delivery) return { kind: 'delivered', delivery }
-    // While a node shows the effect, waits for the other nodes to show it too, unless most of them deny it.
+    // If a node shows the effect, the other nodes are given time to show it too, unless most of them deny it.
     if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if ((own || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if (!own) return { kind: 'gone' }

@@ -48,7 +48,7 @@ function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/** Returns the news of finished reads. Starts the next read when it is due. @param poll never throws */
+/** Calls `poll` when it is due, without waiting for it. Returns the news of finished calls. @param poll never throws */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

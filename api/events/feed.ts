@@ -9,7 +9,7 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** Returns the changes since the previous call. After a `ready`, it returns all changes of the kind `data.what`. */
+/** Returns the changes since the previous call. From a `ready` on, it returns all changes of the kind `data.what`. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
@@ -46,7 +46,7 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** The events after the event with this id. Undefined: the id is unknown, so events may be missing. */
+  /** The events after the event with this id. Undefined: the id is unknown, so the listener may have missed events. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)

@@ -15,7 +15,6 @@ import { Streams } from './views/streams.tsx'
 import { Stuck } from './views/stuck.tsx'
 import { Transfer } from './views/transfer.tsx'
 
-/** The transfer in the URL's fragment. Undefined: the overview is shown. */
 const shownTransfer = createStore(transferIn(location.hash))
 window.addEventListener('hashchange', () => shownTransfer.set(transferIn(location.hash)))
 
@@ -24,7 +23,6 @@ function transferIn(hash: string): string | undefined {
   try {
     return id && decodeURIComponent(id)
   } catch {
-    // A malformed id is returned unchanged.
     return id
   }
 }

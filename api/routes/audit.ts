@@ -4,7 +4,6 @@ import { limitSchema, textSchema } from '../../operations/orders/values.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 
-/** Days. */
 const usualDays = 7
 /** How long a read is shared, ms. Each read queries every lane and stream, and perhaps every open transfer. */
 const keepMs = 3_000

@@ -12,12 +12,9 @@ const [mostListeners, mostOfName] = [64, 8]
 const usualHeartbeatMs = 15_000
 /** Maximum buffered bytes, per side of the stream. A listener that falls behind further is disconnected. */
 const mostBuffered = 1_000_000
-/** The longest timer of Node, ms. */
 const longestTimer = 2 ** 31 - 1
 
-/**
- * `GET /v1/events` until the token expires; `reset` for an unknown `Last-Event-ID`. @param from.causes as `/v1/stuck`
- */
+/** `GET /v1/events` until the token expires. Sends `reset` for an unknown `Last-Event-ID`. */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
@@ -59,7 +56,6 @@ export function eventRoute(
 }
 
 interface Listening {
-  /** The last event that the listener received. Absent: it listens for the first time. */
   readonly lastId?: string | undefined
   /** ms since the epoch. */
   readonly expiresAt: number

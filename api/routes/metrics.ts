@@ -9,9 +9,8 @@ import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
 /** Interval of transfer counts, ms. A count takes eleven visibility queries, and Temporal allows ten per second. */
 const countsMs = 30_000
-/** Interval of stream metrics, ms. They take one query per stream. */
 const streamsMs = 10_000
-/** Longest wait for these counts and metrics, ms, so that the other figures come in time: a scraper waits 10 s. */
+/** Longest wait for transfer counts and stream metrics, ms. A scraper waits 10 s for all figures together. */
 const timeoutMs = 2_000
 const mostParked = 1_000
 /** How long the text is reused, ms. The text is large, and rendering it takes milliseconds. */
@@ -44,7 +43,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/** Codes not queried yet count as `unknown`. Other codes than the catalogue's get no series: anyone may forge them. */
+/** Codes not queried yet count as `unknown`. Codes outside the catalogue get no series: anyone may forge codes. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)
@@ -53,7 +52,6 @@ export function countParked(codes: readonly string[], parked: number): ReadonlyM
   return counts
 }
 
-/** For a process that feeds no stream. Never throws. Without Temporal, the last figures stay. */
 function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promise<void> {
   const heights = (chain: string) => finalizedHeight(network, chain)
   return atMostEvery(streamsMs, async () => {
@@ -63,7 +61,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** Refreshes at most once per `everyMs`. A scrape in between, or one that times out, gets the last figures. */
+/** Refreshes at most once per `everyMs`. A scrape before that, or after a slow refresh, gets the last figures. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
   return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])

@@ -17,7 +17,7 @@ const access = { config: { access: 'read' } } as const
 /** How long a read is shared, ms. Each read calls Temporal and every node. */
 const causesKeptMs = 2_000
 
-/** `GET /v1/stuck`: the same as `portage stuck --json`. Returns its reader for use by other routes. */
+/** `GET /v1/stuck`: the same as `portage stuck --json`. Returns the reader of the causes for other routes. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }

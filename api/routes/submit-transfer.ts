@@ -84,7 +84,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** `POST /v1/transfers`, `/bulk`. Checks messages first. 202: started. 200: exists; ignores priority and deadline. */
+/** `POST /v1/transfers`, `/bulk`. 202: started. 200: existed before, and keeps its priority and deadline. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: textSchema(64).optional() })
@@ -180,7 +180,7 @@ const failed = {
   },
 }
 
-/** spy_relayer's `GET /relayvaa/{vaa}`. "Scheduled": signatures are valid, transfer exists. Base64 may contain `/`. */
+/** spy_relayer's `GET /relayvaa/{vaa}`. "Scheduled": the signatures are valid and the transfer exists. */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
@@ -216,7 +216,6 @@ export function defaultBridge(bridges: Bridges): string {
 interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'> {
   readonly bridge: string
   readonly message: Uint8Array
-  /** Absent: `handed in`. */
   readonly reason?: string | undefined
 }
 

@@ -36,7 +36,6 @@ export interface GateWatcherOptions {
 interface Waiter {
   readonly id: string
   readonly transfer: Transfer
-  /** Why the gate is closed. Undefined before the gate was checked. */
   code?: ErrorCode
 }
 
@@ -105,7 +104,7 @@ export class GateWatcher {
     }
   }
 
-  /** True if the gate is open (keeps the reservation), or if the transfer can never fit, so that admission parks it. */
+  /** True if the gate is open (the reservation is kept), or if admission must park a transfer that can never fit. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)

@@ -11,7 +11,6 @@ const orderAgainMs = 10_000
 /** Interval of the search for paused lanes that another process no longer watches, ms. */
 const statusesMs = 60_000
 
-/** @param reasons one per bridge */
 export function unauthorizedReason(reasons: readonly string[]): string {
   return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
 }

@@ -13,7 +13,6 @@ export interface View {
   readonly to: string
   readonly method: string
   readonly args?: readonly unknown[]
-  /** Default: latest. */
   readonly at?: At
 }
 
@@ -59,12 +58,12 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Batch size of reads at `agreed`: large, because a single node is asked twice and each batch waits for that. */
+/** Batch size of reads at `agreed`: large, because a single node is asked twice, a block apart, in each batch. */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node, and then most nodes about its doubtful answers. Undefined where nodes disagree. */
+/** Asks one node, and asks most nodes about the doubtful answers. Undefined where the nodes disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,

@@ -68,7 +68,6 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
   }
 }
 
-/** Undefined unless the data is exactly encoded. */
 function completionsOf(data: string): readonly CompletionArguments[] | undefined {
   const single = decodeCompletion(data)
   if (single) return [single]

@@ -41,7 +41,7 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** The source table's entry for a nonce. Undefined: no entry yet. Its id is unchecked. Throws what `read` throws. */
+/** The source table's entry for a nonce, its id unchecked. Undefined: no entry yet. Throws what `read` throws. */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())

@@ -17,12 +17,11 @@ export interface InboundLimits {
   readonly mayComplete: boolean
 }
 
-/** The contract's day: `block.timestamp / 1 days`. */
 const daySeconds = 86_400
 
 /**
- * Checks role, pause, cap and budget. The contract's pause stops only initiations, but its operators mean completions
- * too. An empty fund closes the route but parks no transfer. A new day has the whole budget.
+ * Checks role, pause, cap and budget. The contract's pause stops only initiations, but its operators want to stop
+ * completions too. An empty fund closes the route and parks no transfer. On a new day, nothing of the budget is used.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */
@@ -83,7 +82,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** The reads may see two neighbouring blocks. That is harmless, since the gate only saves failing attempts. */
+    /** The values may be from two neighbouring blocks. This is harmless: the gate only saves failing attempts. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -96,7 +95,6 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
       return limits && mayComplete !== undefined ? keep({ ...limits, mayComplete }, turn) : undefined
     },
-    /** If one node shows no role, asks most nodes. */
     async mayComplete(relayer: string): Promise<boolean> {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
@@ -142,7 +140,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // The balance is read again only once, because a node may name another fund each time.
+      // The balance is read again only once, because a lying node could name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       // An uninitialised contract has no denominator and accepts nothing.
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }

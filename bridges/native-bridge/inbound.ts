@@ -21,7 +21,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Once per block, drops completed amounts, up to the block below the head: counting an amount twice is safe. */
+  /** Once per block, drops the amounts that are completed below the head. An amount may count twice, which is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -38,7 +38,6 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
     }
   }
 
-  /** Parks the transfer only if most nodes agree on the cap. */
   async function confirmed(gate: Gate, amount: bigint): Promise<Gate> {
     const cap = await limits.agreedCap()
     if (amount >= cap) return gate
@@ -58,7 +57,6 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       return gate.kind === 'transfer' ? confirmed(gate, amount) : gate
     },
     release: reserved.drop,
-    /** Entrants that fit the limits last read. Before the first read, all of them. */
     fitting<T extends Entrant>(entrants: readonly T[]): readonly T[] {
       const { last } = limits
       if (!last) return entrants
@@ -96,7 +94,6 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
   }
 
   return {
-    /** Holds the amount until it is dropped, or for `lastsMs` from the last call. */
     take(id: string, amount: bigint): void {
       drop(id)
       held.set(id, { amount, at: clock() })
@@ -105,12 +102,12 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /** Notes completions up to a block. Limits read before that block lack them, so `others` adds them. */
+    /** Notes completions up to a block. Limits from before that block do not contain them, so `others` adds them. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
-    /** Sum of the amounts that limits read at this height do not count yet, except the amounts of `ids`. */
+    /** The sum of the amounts that are missing in limits read at this height, without the amounts of `ids`. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

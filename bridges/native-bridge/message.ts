@@ -86,7 +86,7 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/** The target takes an address as recipient. The first 12 bytes (usually zeros) go to the initiator: one id results. */
+/** The target takes 20 bytes. The first 12 (usually zeros) go to the initiator, so that the id stays the same. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }

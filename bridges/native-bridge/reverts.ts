@@ -48,7 +48,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** Never parks an amount above the cap: a revert is one node's answer. The gate asks most nodes, and parks it. */
+/** Never parks an amount above the cap, because a revert is one node's answer. The gate asks most nodes and parks. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

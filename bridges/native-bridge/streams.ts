@@ -18,7 +18,7 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** The stream id, from chain names or network ids. A new contract keeps it, since two chains share one bridge. */
+/** The stream id, from chain names or network ids. A new contract keeps the id: two chains share only one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -67,7 +67,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       return found
     },
     async highest(known) {
-      // The agreed search starts at one node's answer, which saves waits if there is only one node.
+      // Starts at one node's answer, because each read at `agreed` makes a single node wait for a block.
       const shown = await highestNonce(source, sourceBridge, BigInt(known ?? 0))
       const highest = await highestNonce(source, sourceBridge, shown, 'agreed')
       return highest === 0n ? undefined : String(highest)

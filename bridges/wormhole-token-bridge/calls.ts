@@ -16,14 +16,13 @@ export function selectorOf(signature: string): string {
   return selectors.memo(signature)
 }
 
-/** The delivering functions. Each takes only the signed VAA. */
 const completions = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
 
 /** ABI offset of the bytes, one word. The next word is their length. */
 const offset = '20'.padStart(64, '0')
 const headDigits = 10 + 2 * 64
 
-/** ABI encoding of `name(bytes)`, 0x. ethers would take a hundred times as long, several times per delivery. */
+/** ABI encoding of `name(bytes)`, 0x. ethers takes a hundred times as long, several times per delivery. */
 export function encodeBytesCall(selector: string, argument: Uint8Array): string {
   const digits = Buffer.from(argument).toString('hex')
   return `${selector.toLowerCase()}${offset}${argument.length.toString(16).padStart(64, '0')}${digits.padEnd(paddedDigits(argument.length), '0')}`

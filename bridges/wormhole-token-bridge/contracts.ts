@@ -25,7 +25,6 @@ export async function isCompleted(chain: ContractReader, tokenBridge: string, di
   return completed === true
 }
 
-/** The answer for a chain without a registered token bridge. */
 export const unregistered = '0'.repeat(64)
 
 export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
@@ -45,7 +44,7 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
   return {
     /** 64 hex digits. `unregistered` is not cached. */
     emitter: emitters.get,
-    /** Reads the emitter again, before a message is refused because of the emitter. */
+    /** Reads the emitter from most nodes, before a message is refused because of its emitter. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     weth: () => coin.get('WETH'),
   }

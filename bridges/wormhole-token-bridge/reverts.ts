@@ -41,7 +41,7 @@ const panicOverflow = 0x11n
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(tokenBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
-    // outstandingBridged < amount: the bridge holds too little of its native token until more is locked.
+    // outstandingBridged < amount: the bridge holds too little of its native token, until somebody locks more.
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }
   }
   const selector = data.slice(0, 10).toLowerCase()

@@ -33,7 +33,7 @@ export function createTokenBridgeSource(options: SourceOptions & EmitterWithNode
 export function createSourceWithoutNode(options: SourceOptions & Emitter): SignedSource {
   const { sourceChain, emitter, targets } = options
   return {
-    // The origin has no network id, but an emitter, which differs on mainnet and testnet (except on a few chains).
+    // The origin has no network id. The emitter differs between mainnet and testnet on all but a few chains.
     ...sourceOf(options, `${sourceChain}/${emitter}`),
     withoutNode: { judges: [...targets.keys()] },
     highest: async () => undefined,
@@ -65,7 +65,7 @@ function createDelivered(targets: SourceOptions['targets']): SignedSource['deliv
     return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
   }
   return async (transfers) => {
-    // A delivered number is never started, so most nodes are asked when one node shows the delivery.
+    // A number that counts as delivered is never started, so most nodes are asked if one node shows the delivery.
     const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
     return shown.map((delivered) => delivered === true)
   }

@@ -35,7 +35,6 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
     if (targetChain !== wormholeChainId) {
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain } })
     }
-    // Signatures are checked first, so that an invalid message costs no read of its emitter.
     await verify(bytes)
     await checkEmitter({ chain, reads }, emitterChain, emitter)
     return message

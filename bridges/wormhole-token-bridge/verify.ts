@@ -10,7 +10,6 @@ import { coreAbi } from './contracts.ts'
 
 /** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), read errors. `now`: the target's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
-  // The signatures of a message are checked once per guardian set.
   const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
@@ -20,7 +19,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
     const time = set.current ? 0 : now()
     const under = `${set.index} ${set.keys.join(' ')}`
     await good.once(message, under, () => verifySignatures(vaa, set))
-    // Checked last, so that this error implies valid signatures. After a VAA is verified, only its expiry can change.
+    // Checked last, so that this error implies valid signatures.
     const { index, current, expirationTime } = set
     if (!current && expirationTime < time)
       throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now: time } })
@@ -53,7 +52,7 @@ export const refusals: Refusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses messages with this error. If it comes later, a node is far behind or lies.
+  // The submitter refuses messages with this error. In a transfer, the error means that a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'rejected' },
@@ -89,7 +88,7 @@ type GuardianSets = ReturnType<typeof createGuardianSets>
 /** Read from most nodes, since one node could invent a set or keep an expired set alive. */
 const at = 'majority-latest'
 
-/** The guardian sets of one core contract, from most nodes, read rarely, since a set changes about once a year. */
+/** The guardian sets of one core contract. They are read rarely, since a set changes about once a year. */
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
@@ -115,7 +114,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     })
   }
 
-  // The caller reads the index first. If an upgrade comes in between, the set already has its expiration time.
+  // The index was read before. If an upgrade came in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
     // Fields are read by position, because an array's method `keys` hides the field `keys`.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })

@@ -7,7 +7,6 @@ export interface Signature {
   readonly yParity: 0 | 1
 }
 
-/** Signing and recovery. All implementations give the same bytes and verdicts. */
 export interface Secp256k1 {
   readonly name: 'native' | 'pure'
   /** Deterministic (RFC 6979, SHA-256), low s (EIP-2). Throws for a bad digest or key, without quoting either. */

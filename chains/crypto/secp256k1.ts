@@ -53,7 +53,6 @@ function reduced(digest: Uint8Array): Uint8Array {
   return toWord(toNumber(digest) - curveOrder)
 }
 
-/** A signature that the native build must make. Tests check that the pure implementation makes it too. */
 const known = {
   digest: new Uint8Array(wordBytes).fill(3),
   key: new Uint8Array(wordBytes).fill(1),

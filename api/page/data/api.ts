@@ -60,7 +60,7 @@ export async function ask<T>(path: string, body?: object): Promise<T> {
   changeConnection({ answeredAt: serverNow() }, false)
   if (!response.ok) {
     const problem = await problemOf(response)
-    // A refusal that belongs to an earlier token no longer matters.
+    // A refusal of an earlier token no longer matters.
     if (problem.status === 401 && session.get() === asked) tokenProblem.set(problem)
     throw new Refused(problem)
   }

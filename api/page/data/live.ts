@@ -20,7 +20,7 @@ export async function followEvents(): Promise<never> {
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
     setStreaming(false)
-    // The readings show whether only the stream has ended, or the server is unreachable.
+    // The next reads show whether the server is unreachable or only the stream has ended.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))

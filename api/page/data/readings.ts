@@ -12,9 +12,7 @@ export interface Reading<T> {
   readonly problem?: ShownProblem
 }
 
-/** Delay between an event and the next read, ms, because events come in groups. */
 const settleMs = 300
-/** Minimum time between two reads, ms. */
 const leastMs = 1_000
 
 type Entry = ReturnType<typeof createEntry>
@@ -82,7 +80,7 @@ async function read(path: string, entry: Entry): Promise<void> {
 }
 
 function pauseOf({ everyMs }: Entry): number {
-  // A page in the background polls rarely. Without polling its figures could be hours old when the user returns.
+  // A page in the background polls rarely. Without polling, its figures could be hours old when the user returns.
   if (document.hidden) return Math.max(everyMs, 30_000)
   return connection.get().isStreaming ? everyMs * 2 : everyMs
 }

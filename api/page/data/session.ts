@@ -44,7 +44,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Names the right that the claims lack for an order, if any. @param chain the target chain; undefined: any chain */
+/** Names the right that the claims lack for an order, if any. @param chain target chain; undefined: any chain */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`

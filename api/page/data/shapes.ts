@@ -4,7 +4,7 @@ import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Delivery, Transfer } from '../../../domain/transfer/transfer.ts'
 import type { TransactionRow, TransferRow } from '../../answers.ts'
 
-/** API answers with fields that the schemas do not list. Another version may lack any of these fields. */
+/** API answers whose fields the schemas do not list. An API of another version may lack any of these fields. */
 
 export interface Causes {
   readonly asOf: string

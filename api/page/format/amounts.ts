@@ -6,7 +6,7 @@ export function countText(value: number | string | undefined): string {
   return /^-?\d{1,100}$/.test(text) ? text.replaceAll(/\B(?=(?:\d{3}){1,33}$)/g, '\u202f') : text
 }
 
-/** `amountText` with groups of digits; empty for a malformed amount. @param coin symbol, where it is known */
+/** `amountText` with groups of digits. Empty for a malformed amount. @param coin symbol, where it is known */
 export function coinsText(wei: string | number | undefined, coin: string | undefined): string {
   return isAmount(wei) ? grouped(amountText(String(wei), coin)) : ''
 }

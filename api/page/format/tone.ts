@@ -9,7 +9,7 @@ const tones: readonly { readonly tone: Tone; readonly states: readonly string[] 
   { tone: 'bad', states: ['forbidden', 'broke', 'chain replaced', 'unserved', 'chain away', 'no answer', 'open', 'wrong-network'] },
 ]
 
-/** Other states, such as `cancelled`, and unknown ones are neither good nor bad. */
+/** Unknown states, and others such as `cancelled`, are neither good nor bad. */
 export function toneOf(state: string): Tone {
   return tones.find(({ states }) => states.includes(state))?.tone ?? 'off'
 }

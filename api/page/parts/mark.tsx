@@ -1,7 +1,6 @@
 import { countText } from '../format/amounts.ts'
 import { type Tone, toneOf } from '../format/tone.ts'
 
-/** A distinct shape for each tone, so that colour is not the only difference. */
 const shapes: Readonly<Record<Tone, string>> = {
   good: 'M2.500 6.500 5 9l4.500-6',
   busy: 'M6 1.500a4.500 4.500 0 1 1-4.500 4.500',
@@ -21,7 +20,6 @@ export function Mark({ tone }: { readonly tone: Tone }) {
 
 interface StateProps {
   readonly state: string
-  /** Absent: derived from the state. */
   readonly tone?: Tone
   readonly count?: number | string
 }

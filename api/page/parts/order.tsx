@@ -22,7 +22,6 @@ export interface ParkedFilter {
   readonly targetChain?: string
 }
 
-/** The API's limit of transfers for one order. */
 const mostOrdered = 500
 const mostShown = 5
 
@@ -59,7 +58,6 @@ export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
   )
 }
 
-/** One dialog for the whole page, so that a changing list does not close it. */
 export function OrderDialog() {
   const subject = useStore(wanted)
   const dialog = useRef<HTMLDialogElement>(null)
@@ -155,11 +153,8 @@ function Ordered({ answer: { matched, more, results = [] } }: { readonly answer:
 
 interface ReasonFormProps<Answer> {
   readonly children: ComponentChildren
-  /** The right that the token lacks, if any. */
   readonly missing: string | undefined
-  /** Shown until the order is answered. */
   readonly lead?: ComponentChildren
-  /** False: there is nothing to order. */
   readonly canAsk?: boolean
   readonly verb: string
   readonly isDanger?: boolean
@@ -169,7 +164,6 @@ interface ReasonFormProps<Answer> {
 
 type Sending<Answer> = { readonly answer: Answer } | { readonly problem: ShownProblem } | 'sending' | 'asking'
 
-/** Asks for the reason of an order, sends it, and shows the answer. */
 function ReasonForm<Answer>({ children, missing, lead, canAsk = true, verb, isDanger, send, done }: ReasonFormProps<Answer>) {
   const [reason, setReason] = useState('')
   const [state, setState] = useState<Sending<Answer>>('asking')

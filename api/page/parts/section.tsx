@@ -6,7 +6,6 @@ import type { Reading } from '../data/readings.ts'
 import { clockText, timeOf } from '../format/time.ts'
 import { Mark } from './mark.tsx'
 
-/** Readings older than this are shown as old, ms. */
 const oldMs = 30_000
 
 interface SectionProps<T> {

@@ -18,7 +18,6 @@ export function Ago({ at, bare }: { readonly at: string | number | undefined; re
   )
 }
 
-/** The tooltip shows the exact amount in wei. */
 export function Coins({ wei, coin }: { readonly wei: string | undefined; readonly coin: string | undefined }) {
   const text = coinsText(wei, coin)
   return text === '' ? <>–</> : <span title={`${wei} wei`}>{text}</span>
@@ -56,7 +55,6 @@ interface DetailProps {
   readonly children: ComponentChildren
 }
 
-/** One row of a `dl`; nothing if its value is absent. */
 export function Detail({ name, isMono, children }: DetailProps) {
   if (children === undefined || children === null || children === false || children === '') return null
   return (

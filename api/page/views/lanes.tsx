@@ -71,7 +71,6 @@ function laneState({ status, reason, by }: Row) {
   )
 }
 
-/** The balance, or if no node answers, the last known balance with its age. */
 function balanceOf({ balance, balanceAt, status }: Row, coin: string | undefined) {
   return (
     <span class="stack end">

@@ -9,7 +9,6 @@ import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 import { Ago, Out } from '../parts/values.tsx'
 
-/** The numbered sources, with their progress and watermarks. */
 export function Streams({ links }: { readonly links: Links | undefined }) {
   return (
     <Section id="streams" title="Streams" reading={useReading<{ readonly streams: readonly StreamRow[] }>('v1/streams', 5_000)}>

@@ -16,7 +16,6 @@ import { Ago, Coins, Detail, Out } from '../parts/values.tsx'
 interface Shown {
   readonly report: TransferReport
   readonly links: Links | undefined
-  /** The target chain, if it is known. */
   readonly chain: string | undefined
 }
 

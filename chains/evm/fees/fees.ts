@@ -15,7 +15,7 @@ import type { Nodes } from '../nodes/nodes.ts'
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** Gas of an empty transfer. On Arbitrum it also pays the data fee: at least 50,000 (OpenZeppelin's relayer). */
+/** Gas of an empty transfer. On Arbitrum the gas includes the data fee: at least 50,000 (OpenZeppelin's relayer). */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
@@ -24,7 +24,7 @@ const gasPriceOracle = '0x420000000000000000000000000000000000000f'
 /** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the signature's size. */
 const getL1Fee = '0x49948e0e'
 
-/** The data fee follows the L1 fee, which rises by at most 1/8 per block. So 150 % of the fee lasts three blocks. */
+/** The data fee follows the L1 fee, which rises by at most 1/8 per block. So 150 % of it lasts three blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
@@ -161,7 +161,7 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
     const said = resultsOf(answers)
     const fee = medianOf(said) ?? own
-    // Drops the old range, since the fee may have moved far. A fee from a minority of the nodes is not remembered.
+    // Drops the old range, since the fee may have moved far. Only a fee from most nodes is remembered.
     known.forget('byte')
     if (fee !== undefined && said.length >= nodes.needed) {
       last = perByte(fee, call)

@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** All blocks above finality and `margin` blocks below it are cached, but at least and at most this many. */
+/** All blocks above finality and `margin` blocks below it are cached, within the limits `leastKept` and `mostKept`. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16

@@ -54,7 +54,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** Asks every node for a block: undefined if a node lacks the block. Ends early if `isEnough` returns true. */
+/** Asks every node for a block. Undefined for a node without the block. Ends early if `isEnough` returns true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -95,7 +95,6 @@ const later: readonly Field[] = [
   ['requestsHash', 'bytes'],
 ]
 
-/** Undefined if fields are missing or malformed. */
 export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
   const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
   const bytesOf = (name: string) => string(Buffer.from(toBytes(raw[name], name).slice(2), 'hex'))

@@ -3,7 +3,7 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
 import { fetchBlockOfAll } from './blocks.ts'
 
-/** All nodes are asked after this many polls without a higher tag. */
+/** All nodes are asked after this many polls in which the tag did not rise. */
 const idlePolls = 8
 
 /** The height that most nodes call `finalized`. Most must also have our block there, as we may be on a fork. */
@@ -15,7 +15,7 @@ export function createFinalityTag(
   let agreed: number | undefined
   let asking: Promise<void> | undefined
   let idle = 0
-  /** Number of resets. A node's answer is dropped if a reset happened after the question. */
+  /** Number of resets. A node's answer is dropped if a reset happened after the request. */
   let resets = 0
 
   const isAbove = (block: BlockRef) => block.height > (agreed ?? -1)
@@ -41,7 +41,6 @@ export function createFinalityTag(
     return heights[nodes.needed - 1] ?? -1
   }
 
-  /** One node may lie or be on its own fork, so more than half must have our block at the tagged height. */
   async function isOurs(height: number): Promise<boolean> {
     const shown = await fetchBlockOfAll(nodes, height)
     return shown.filter((block) => block?.height === height && isKept(block)).length >= nodes.needed

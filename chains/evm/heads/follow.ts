@@ -5,11 +5,12 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** A lower head is believed after this many polls: soon on a fork, late on our own branch, as nodes may only lag. */
+/**
+ * A lower head is believed after this many polls: soon on a fork, later on our own branch, where nodes may only lag.
+ */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
-/** The first search for the start of a fork reads this many blocks. Each further search reads four times as many. */
 const firstStep = 4
 
 export interface Step {
@@ -54,7 +55,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts only if most nodes have reached it, except the first: most nodes may be down at the start.
+    // A distant head counts if most nodes have reached it. The first always counts: most may be down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -77,7 +78,7 @@ interface Path {
 /** The blocks that lead to `target`. Undefined if they do not link: the next poll retries. Throws read errors. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
-  // The blocks between the old and the new head are skipped. Watched transactions are then looked up by receipt.
+  // Blocks between the old and the new head are skipped. Watched transactions are then looked up by receipt.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep
@@ -186,7 +187,6 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
         above.set(node, stillAbove)
       }
     },
-    /** Height up to which more than half of the nodes share our chain. Undefined if fewer do. */
     get reached(): number | undefined {
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined

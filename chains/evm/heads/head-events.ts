@@ -5,7 +5,6 @@ import type { Step } from './follow.ts'
 
 const lagsKept = 128
 
-/** Turns the results of polls into events for listeners. */
 export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const listeners = new Set<(event: HeadEvent) => void>()
   const lags: number[] = []

@@ -16,16 +16,14 @@ import { createPollPace } from './poll-pace.ts'
 
 /** How often the nodes' heads are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000
-/** How often the nodes' heads are compared after a node was seen to lag, ms. */
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** The finalized tag is read again after this share of a block time, in parallel with the head. */
+/** The finalized tag is read in parallel with the head once this share of a block time has passed. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 
 export type EvmHeads = ReturnType<typeof createHeads>
 
-/** Implements `Heads` with one poll loop. */
 export function createHeads(
   chain: string,
   nodes: Nodes,
@@ -112,7 +110,6 @@ interface PollOptions {
   readonly events: ReturnType<typeof createHeadEvents>
   readonly blockTimeMs: number
   readonly graceMs: number
-  /** Called when a node lags, so that the nodes are compared soon. */
   readonly onLate: () => void
 }
 

@@ -1,12 +1,12 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/** Times between heads that count as regular, in expected intervals. A poll sees a head up to half an interval late. */
+/** Bounds of a regular time between heads, in expected times. A poll may see a head up to half an interval late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
-/** After a poll that found a block, the next poll is earlier by this share of an interval, until one is too early. */
+/** A poll that finds a block makes the next one earlier by this share of an interval, until one is too early. */
 const step = 1 / 32
-/** Successive waits after a poll that came too early, in intervals. After the last, the chain counts as irregular. */
+/** Waits after polls that came too early, in intervals. After the last of them, the chain counts as irregular. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
