@@ -192,7 +192,7 @@ export interface Chain {
    * if an EIP-7702 authorization used the nonce. Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes have another block here, or their final head is 128 blocks lower. Throws NODES_DISAGREE. */
+  /** Whether most nodes have another block at its height, or a head 128 blocks lower. Throws NODES_DISAGREE. */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined: no such block yet. `agreed`: by most nodes, for final heights. Throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>

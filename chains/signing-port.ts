@@ -37,7 +37,7 @@ export interface SigningLimits {
 
 /** The transactions that a key signs in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
-  /** Contract → beginnings of operators' calls (hex). They carry no coins, and later arguments are not proved. */
+  /** Contract → how operators' calls must begin (hex). The calls carry no coins. Later arguments are not proved. */
   readonly calls: ContractCalls
   /** Contract → how operators' calls must begin (hex). The calls carry no coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
