@@ -6,6 +6,7 @@ import type { OperatorTransactionSteps, SendOperatorTransactionResult } from '..
 import { failureText, laneStepPolicy } from './policies.ts'
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow'
 
+/** `refused`: the step failed in a way that no retry can cure. */
 export type LaneStepResult = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
 
 /** Runs a step of a batch or an operator transaction on the queue of its lane. */

@@ -17,6 +17,7 @@ export const policies = {
 /** The timeout is longer than the wait for a nonce and the wait for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
+/** A task that no worker takes within `laneTaskMs` times out: the lane is busy, or no process has its key. */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }

@@ -8,6 +8,7 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
+/** A run that has ended. Times are ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string

@@ -20,6 +20,7 @@ export interface Temporal {
   readonly namespace: string
   readonly codec: EncryptionCodec
   readonly credentials: TemporalCredentials
+  /** Makes a new connection. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
@@ -38,7 +39,7 @@ export async function connectTemporal(
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
-  // The caller has stopped, so nobody will close the connection.
+  // The caller has stopped and does not use the connection.
   if (stopping?.aborted) await connection.close()
   const { namespace, streamNames } = target
   return {

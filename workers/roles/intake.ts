@@ -94,6 +94,7 @@ function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   })
 }
 
+/** Options for the agent of a source that is read from blocks. Throws Error if the source is of another network. */
 function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import type { MetricsExporterConfig } from '@temporalio/worker'
 
+/** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
 /** Maximum size of an answer, bytes. The answer of a process with many lanes has a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024

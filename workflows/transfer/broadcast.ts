@@ -123,6 +123,7 @@ export class LaneIntent {
   readonly #intentId: string
   #withdrawing = false
   #withdrawn = false
+  /** Since when this run knows that the lane cannot work, ms since the epoch. */
   #strandedSince: number | undefined
 
   constructor(run: TransferRun, ready: Ready) {

@@ -6,6 +6,7 @@ import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
 
+/** Maximum lines. There are few, because the Web UI passes the details on in a URL. */
 const linesShown = 20
 
 /** Details for the Web UI, in Markdown, newest first. @param nextTryAt ms since the epoch */

@@ -26,7 +26,7 @@ export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<O
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/** Needs a majority that shows all nonces final and the effect in no block. Undefined: it waited, so try again. */
+/** Ends the transfer if a majority shows all its nonces final and the effect in no block. Undefined: try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)

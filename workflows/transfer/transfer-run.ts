@@ -185,6 +185,7 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
+  /** The nonce is used up or left to its lane, so the next try has a new intent. */
   nextRound(): void {
     this.stopFollowing()
     this.progress.round += 1

@@ -11,6 +11,7 @@ export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 's
 interface KnownPlaces {
   /** Returns all ids of a chain: its name, and its number in a protocol. Absent: a chain has only the given id. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
+  /** The messages of a source transaction (lower case, with 0x). */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
 }
