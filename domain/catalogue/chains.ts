@@ -52,11 +52,11 @@ export const chainRows = {
     ...cause('node', 'Portage does not use the node.', [disable]),
   },
   NODE_DOWN: {
-    ...row('A node does not answer. Other nodes of its chain do.', 'Repair the node, or disable it.'),
+    ...row('A node does not answer, but other nodes of its chain do.', 'Repair the node, or disable it.'),
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable]),
   },
   NODE_LAGS: {
-    title: 'A node is blocks behind the others, or far above them.',
+    title: 'A node is some blocks behind the other nodes, or far above them.',
     remedy: 'Repair the node, or disable it. A node far above the others is on another chain.',
     ...cause('node', 'Portage asks this node last.', [nodes]),
   },

@@ -49,7 +49,7 @@ export const laneRows = {
   FEE_LIMIT_REACHED: {
     title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
     remedy: 'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls.',
-    ...cause('lane', 'Portage sends the attempt with the highest fee again and again. Higher nonces wait for this one.', [
+    ...cause('lane', 'Portage sends the attempt with the highest fee again and again. Higher nonces of the lane wait for this nonce.', [
       showLane,
       fees,
       raiseFee,
@@ -98,7 +98,7 @@ export const laneRows = {
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(
-    'The lane has nearly as many nonces that are not final as it can keep. At the limit it gives no more until some are final.',
+    'The lane has nearly as many nonces that are not final as it can keep. At this limit, it grants no more nonces until some are final.',
     "Check the chain's finality (run `portage node list`). If finality is only slow, add a lane.",
   ),
   NONCE_NOT_FINAL: retry(
@@ -106,7 +106,7 @@ export const laneRows = {
     'Nothing: the wait ends once that nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
   ),
   KEY_USED_ELSEWHERE: row(
-    'The key of this lane is used outside Portage. The lane skips the nonces that were used there, and grants higher ones.',
+    'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',
     'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
   ),
   SIGNING_REFUSED: {
@@ -127,8 +127,8 @@ export const laneRows = {
   },
   SIGNER_OFFLINE: {
     ...outage(
-      'The signer of this lane does not sign as it should.',
-      'Nothing if it passes. Otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
+      'The signer of this lane cannot be reached, refuses to sign, or gives a wrong signature.',
+      'Nothing if the signer works again by itself. Otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
     ),
     ...cause('transfers', does.keeps, [doctor, show]),
   },

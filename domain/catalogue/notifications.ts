@@ -7,7 +7,7 @@ const waits = 'Events wait in Temporal for as long as it keeps closed workflows.
 
 export const notificationRows = {
   RECEIVER_GONE: {
-    title: 'A receiver of notifications has answered 410, which means that it wants no more. It is disabled.',
+    title: 'A receiver of notifications has answered 410, which means that it wants no more notifications. Portage has disabled it.',
     remedy: 'If the url of the receiver is still right, run `portage notifications enable`. Otherwise remove the receiver from the config.',
     ...cause('notifications', waits, [list, enable]),
   },

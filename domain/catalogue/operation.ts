@@ -3,7 +3,7 @@ import { cause, commands, outage, retry, type Row, row, fatal } from './row.ts'
 /** Processes, config, API and access. */
 export const operationRows = {
   INTERNAL: {
-    ...retry('Something unexpected happened.', 'Read the cause and report it. For a transfer: retry it once the cause is gone.'),
+    ...retry('Something unexpected happened.', 'Read the cause and report it. Retry a parked transfer once the cause is gone.'),
     ...cause(
       'transfers',
       'A failing step is retried less and less often. Parked transfers are not retried, but are still watched.',
@@ -12,7 +12,7 @@ export const operationRows = {
     ),
   },
   UNREAD: {
-    title: 'A part of what this answer needs could not be read, so causes may be missing.',
+    title: 'Portage could not read everything that this answer needs, so causes may be missing.',
     remedy: 'Ask again. If the part still cannot be read, `portage doctor` names what does not answer.',
     ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
   },
@@ -133,7 +133,7 @@ export const settingsRows = {
   DENIED: {
     title: 'Transfers were declined because their recipient or token is on the deny-list.',
     remedy: 'Nothing if the rule is right. Otherwise remove the rule, then run `portage transfer retry`.',
-    ...cause('note', 'The transfers have ended as declined. `portage transfer retry` decides again.', [
+    ...cause('note', 'The transfers have ended as declined. `portage transfer retry` checks the deny-list again.', [
       'portage settings',
       `portage allow <kind> <party> ${reason}`,
     ]),

@@ -61,7 +61,7 @@ export const streamRows = {
   },
   GAP_HIDDEN: {
     title: "The source's table has transfers that no log showed.",
-    remedy: 'Nothing if it passes. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
+    remedy: 'Nothing if the gap closes by itself. Otherwise a node hides logs: compare the nodes, and disable the node that hides them.',
     ...cause('intake', 'Portage starts these transfers from the table.', [showStream, audit, 'portage node list']),
   },
   GAP_UNDONE: {
@@ -96,7 +96,7 @@ export const streamRows = {
   ),
   CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',
-    'The stream begins without the checkpoint, and reads more blocks. Correct or remove the checkpoint: a file, or an object of the store.',
+    'Correct or remove the checkpoint, which is a file or an object of the store. Until then, the stream begins without the checkpoint and reads more blocks.',
     { isOutage: true },
   ),
   CHECKPOINT_UNAVAILABLE: outage(

@@ -27,7 +27,7 @@ export const transferRows = {
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
   // Reasons to wait. Nothing is wrong with the transfer, but the chain or the bridge is not ready.
   BRIDGE_PAUSED: {
-    ...retry('The bridge contract is paused.', 'Wait until the owner of the bridge resumes it.'),
+    ...retry('The bridge contract is paused.', 'Wait until the owner of the bridge ends the pause.'),
     ...cause('transfers', does.rechecks, [show]),
   },
   BRIDGE_ROLE_MISSING: {
@@ -44,7 +44,7 @@ export const transferRows = {
   BRIDGE_POOL_EMPTY: {
     ...retry(
       'The pool of the bridge cannot pay this amount.',
-      'Wait until tokens come back to the pool, or ask the owner of the bridge to fill it.',
+      'Wait until tokens come back to the pool, or ask the owner of the bridge to fill the pool.',
     ),
     ...cause('transfers', does.rechecks, [show]),
   },
@@ -97,7 +97,7 @@ export const transferRows = {
   QUARANTINED: {
     ...retry(
       'Deliveries of this token, or to this recipient, reverted although their simulation succeeded. For now Portage spends no more gas on them.',
-      'Look at the reverted transactions. Portage tries again at the time that the reason says, or at once after `portage transfer retry`. To decline all transfers of the token or to the recipient, run `portage deny`.',
+      'Look at the reverted transactions. Portage tries again at the time that the reason names, or at once after `portage transfer retry`. To decline all transfers of the token or to the recipient, run `portage deny`.',
       { waitsForItself: true },
     ),
     ...cause('transfers', 'Portage tries these transfers less often, so that they waste little gas.', [

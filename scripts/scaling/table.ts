@@ -46,7 +46,7 @@ function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batc
     part: { readonly commit?: string | undefined; readonly machine: { readonly load: readonly number[] } },
   ][] = [
     [
-      'state transitions of the transfer; with its share of those of lanes and streams',
+      'state transitions of the transfer alone; with its share of the transitions of lanes and streams',
       `${costs.transitions}; ${tell(costs.allTransitions)}`,
       outage,
     ],
@@ -118,7 +118,7 @@ function chainsTable({ chains, chainNeeds: needs }: Scaling): string {
 
 function limitsTable(all: readonly Limit[]): string {
   return markdownTable(
-    ['limit', 'transfers per second that one carries', ...rates.map((rate) => `needed for ${tell(rate)}`), 'when it is reached'],
+    ['limit', 'transfers per second that one carries', ...rates.map((rate) => `needed for ${tell(rate)}`), 'remedy at the limit'],
     all.map(({ what, carries, next }) => [what, tell(carries), ...rates.map((rate) => tell(Math.ceil(rate / carries))), next]),
   )
 }
