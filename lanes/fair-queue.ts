@@ -10,7 +10,7 @@ export interface Waiting {
 /** A waiter rises by one class per this time, ms, so that high classes do not starve the others. */
 const ageingMs = 10_000
 
-/** Serves the lowest class first (age lowers it), then the source served longest ago, then its earliest deadline. */
+/** Serves the lowest class first (age lowers it), then the source served longest ago, then the earliest deadline. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

@@ -2,7 +2,7 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** How long a promised slot is kept, ms: as long as the workflow task may last that starts the step. */
 const promisedMs = 10_000
-/** Longest wait of an admission for a slot, ms. Meanwhile its workflow answers no queries and handles no signals. */
+/** Longest wait of an admission for a slot, ms. Meanwhile the transfer's workflow handles no queries and no signals. */
 const longestWaitMs = 1_000
 /** After this many unused promises in a row, none are made for `restMs`, because another process takes the steps. */
 const missesInARow = 5

@@ -11,7 +11,7 @@ export type Failpoint =
 const armed = parse(process.env['PORTAGE_FAILPOINTS'])
 const hits = new Map<string, number>()
 
-/** Kills or stops this process, if PORTAGE_FAILPOINTS names this failpoint and this hit of it. */
+/** Kills or stops this process when it reaches the failpoint as often as PORTAGE_FAILPOINTS says. */
 export function failpoint(name: Failpoint): void {
   const plan = armed.get(name)
   if (!plan) return

@@ -7,7 +7,6 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
   readonly kind: Kind
   readonly help: string
   readonly labels: readonly Label[]
-  /** Upper bounds of a histogram's buckets, s. */
   readonly buckets?: readonly number[]
 }
 

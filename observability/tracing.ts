@@ -4,7 +4,6 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 export interface Tracing {
   /** @param isRoot whether the span may begin a trace. If false, it is recorded only inside a trace */
   inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>, isRoot: boolean): Promise<Result>
-  /** `trace_id` and `span_id` of the current span; empty outside a trace. */
   fields(): Readonly<Record<string, string>>
 }
 

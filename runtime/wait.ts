@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface WaitLimit {
-  /** Longest time to wait, ms. Absent: no limit. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
 }
@@ -43,7 +42,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
-/** Settles as `work` if that takes less than `ms`, else as `late`, which must abort the work if possible. */
+/** Settles as `work` does, or after `ms` as `late` does. `late` must abort the work if possible. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms).unref())).then(late)
@@ -55,7 +54,6 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 }
 
 export interface Polling {
-  /** Pause between the end of one round and the start of the next, ms. */
   readonly everyMs: number
   readonly signal: AbortSignal
   /** Called with the error of a round, after which polling goes on. Absent: the error ends the polling. */

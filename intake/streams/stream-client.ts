@@ -103,7 +103,6 @@ export class StreamClient {
 
 /** When an ordered audit ends, even if it is not complete. */
 export interface AuditLimits {
-  /** Default: ten minutes, enough for a block or two with slow nodes and servers. */
   readonly deadlineMs?: number | undefined
   readonly stopping?: AbortSignal | undefined
 }

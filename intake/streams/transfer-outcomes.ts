@@ -123,7 +123,7 @@ function createReportWindow() {
   }
 }
 
-/** Requests for transfers that ended undelivered. Throws errors of the Temporal client. */
+/** Makes the requests that record undelivered transfers as ended. Throws errors of the Temporal client. */
 export async function closedRequests(
   client: TemporalClient,
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],

@@ -15,7 +15,6 @@ export interface SubmissionsOptions {
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
   readonly onDelay?: (error: RelayerError, message: Uint8Array) => void
   readonly onFull: (full: boolean) => void
-  /** Called at each change. Undefined: submitting works again. */
   readonly onTrouble: (error: RelayerError | undefined) => void
   readonly concurrency: number
   /** At most this many messages are kept, not counting messages with an unknown guardian set. */

@@ -20,12 +20,10 @@ export interface SubmitResult {
   readonly status: 'started' | 'known'
   /** The transfer continues with this copy, because the guardian set of its earlier copy has or may have expired. */
   readonly adopted?: true
-  /** Author and reason of a halt that holds the transfer. The transfer continues when the halt ends. */
   readonly halted?: string
 }
 
 export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
-  /** Longest time until the delivery, ms. Absent: no limit. */
   readonly withinMs?: number | undefined
 }
 

@@ -15,7 +15,6 @@ export interface MessagePlace {
 }
 
 export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
-  /** Base URLs of guardian REST APIs, asked first, in order. */
   readonly guardianApis: readonly string[]
   readonly wormholescanApis: readonly string[]
 }
@@ -33,7 +32,6 @@ export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 /** Base64 of a VAA. The limit is far above any VAA, and far below a harmful size. */
 const base64 = z.base64().min(1).max(1_000_000)
-/** The answers of a guardian and of Wormholescan. */
 const vaaShape = z.union([
   z.object({ vaaBytes: base64 }).transform(({ vaaBytes }) => vaaBytes),
   z.object({ data: z.object({ vaa: base64 }) }).transform(({ data }) => data.vaa),
@@ -105,7 +103,6 @@ export interface VaaHostOptions {
   readonly url: string
   readonly timeoutMs: number
   readonly parallel: number
-  /** First and longest pause after a failure without Retry-After, ms. */
   readonly pause: { readonly firstMs: number; readonly mostMs: number }
 }
 

@@ -63,7 +63,6 @@ export class PendingTransactions {
     this.#inBackground(pending.fill(attempts), nonce, 'a no-op could not be sent; ordered again at the next block')
   }
 
-  /** An operator's raise. Ignored for nonces that another process drives. */
   raise({ nonce, after, maxFee, tip }: RaiseOrder): void {
     const pending = this.#byNonce.get(nonce)
     if (!pending?.drives || pending.attempts > after) return

@@ -34,7 +34,6 @@ interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' |
 type SentBatch =
   | { readonly kind: 'underway'; readonly batch: Batch }
   | Refused
-  /** Not sent, because these members must not be in the batch. The batch's nonce was given back. */
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
@@ -47,7 +46,6 @@ const checkMs = 5_000
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
-  /** Batch id → members, for batches that other processes made, or this process before a restart. */
   readonly #known = new LRUCache<string, readonly string[]>({ max: 1_000 })
   readonly #entries: () => ReturnType<typeof batchEntries>
 
@@ -56,7 +54,7 @@ export class BatchTracker {
     this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
-  /** Never gives back a nonce that may be signed. @param unfit called right before signing; returns members to drop */
+  /** Records a batch, gets its nonce and sends it. `unfit` is called right before signing and names members to drop. */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`

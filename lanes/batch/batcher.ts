@@ -10,7 +10,7 @@ export interface Flushed<C, T> {
 
 interface BatcherOptions<C, T> {
   readonly most: number
-  /** A block's time, ms. The first two flushes in a period are immediate. Later candidates wait. */
+  /** A block's time, ms. The first two flushes in a period are immediate. Later candidates wait for the next period. */
   readonly periodMs: number
   /** Longest wait for a full batch in busy times, ms. At least `periodMs`. See `busyArrivals`. */
   readonly fullBatchMs: number

@@ -15,7 +15,6 @@ interface LedgerClientOptions {
   readonly updatesPerRun?: number
 }
 
-/** Called after every response and query. The ledger repeats its orders until they are carried out. */
 type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 
 /** Maximum number of requests per update. Keeps the payload well below the server's limits. */
@@ -73,7 +72,6 @@ export class LedgerClient {
     const { client, config } = this.#options
     try {
       const state = await queryPagedLane(client, config.lane)
-      // An update's answer that arrived during the query is newer.
       if (this.#updates.busy || this.#updates.closed) return
       this.#see({ view: view(state), orders: [], raises: [] })
     } catch {

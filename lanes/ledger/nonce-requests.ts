@@ -43,7 +43,7 @@ export class NonceRequests {
   /** Hash of the block at which the ledger last refused. A hash, because heights repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
-  /** Whether the ledger has an observation of this process. Without it a restored ledger would grant used nonces. */
+  /** Whether the ledger has an observation of this process. Before that, a restored ledger would grant used nonces. */
   #reported = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {

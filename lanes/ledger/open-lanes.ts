@@ -69,7 +69,6 @@ export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEver
     const ids = [...waiting]
     await mapLimited(ids, wokenAtOnce, async (id) => {
       if (signal.aborted) return
-      // Removed first, because the transfer may wait again before this call ends.
       waiting.delete(id)
       try {
         await wake(id)

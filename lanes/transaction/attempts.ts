@@ -87,7 +87,6 @@ export class Attempts {
     return this.allowed.length < this.offered.length
   }
 
-  /** The dearest signed attempt, which is the last one, since each attempt is dearer than those before. */
   get best(): SignedTransaction | undefined {
     return this.#signed.get(Math.max(...this.#signed.keys()))
   }
@@ -112,7 +111,6 @@ export class Attempts {
     if (attempts.length > this.recorded.length) this.recorded = attempts
   }
 
-  /** Records one more attempt, since only recorded attempts are signed. False: the ledger did not take the attempt. */
   async record(attempt: Attempt): Promise<boolean> {
     const index = this.recorded.length
     const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.#nonce, index, attempt })

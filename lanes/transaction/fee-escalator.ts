@@ -95,7 +95,7 @@ export function createStuckDetector(blocks: number, raises: boolean) {
     },
     /** Call this if nodes find the attempt too cheap. `any`: no pool has it, so the nonce need not be the lowest. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
-    /** Call this at each block. @param pricedOut whether the base fee is above what the attempts offer */
+    /** Call this at each block. `pricedOut`: the base fee is above what the attempts offer. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
       lowestSince = lowest ? (lowestSince ?? height) : undefined
       pricedOutSince = pricedOut ? (pricedOutSince ?? height) : undefined

@@ -6,7 +6,7 @@ import type { Attempts } from './attempts.ts'
 const graceBlocks = 2
 const everyBlocks = 5
 
-/** `ours`: our attempt, under an unknown hash. `external`: another transaction; no `hash` if the nodes lack it. */
+/** `ours`: our attempt, under an unknown hash. `external`: another transaction, without `hash` if no node shows it. */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>

@@ -17,7 +17,6 @@ interface KnownCall {
   readonly intentId?: string
   readonly intent?: Intent
   readonly callHash?: string | undefined
-  /** The request that was granted this nonce. Absent: this try may not give the nonce back. */
   readonly grantedTo?: string | undefined
   readonly tried?: readonly SignedHash[] | undefined
   /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed them. */
@@ -142,7 +141,7 @@ export class PendingTransaction {
     })
   }
 
-  /** Makes one more attempt. At the policy's caps, sends the best attempt again. @param atLeast may exceed the caps */
+  /** Makes one more attempt or, at the policy's caps, sends the best one again. `atLeast` may exceed the caps. */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
@@ -228,7 +227,7 @@ export class PendingTransaction {
     const { best } = this.#attempts
     if (!best || this.#closed) return
     const error = await this.#sender.send(best, this.#height)
-    // No pool has a transaction that all nodes find too cheap. A refused replacement leaves the old one in the pool.
+    // An underpriced transaction is in no pool. An underpriced replacement leaves the earlier transaction in the pool.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) await this.#askForFill()

@@ -30,7 +30,6 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
     note: 'not sent yet',
     unsettle: () => void (settled = false),
     due: (height: number) => height > lastHeight && !(settled && height - lastHeight < resendAfter),
-    /** Sends to every node. Returns the error if all of them refuse. */
     async send({ raw, hash }: SignedTransaction, height: number): Promise<SendErrorClass | undefined> {
       lastHeight = height
       const outcome = await chain.send(raw, hash)

@@ -5,7 +5,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** An Ed25519 public key: 32 bytes, base64url. */
+/** An Ed25519 key or a thumbprint: 32 bytes, base64url. */
 const coordinate = /^[A-Za-z0-9_-]{43}$/
 
 const keySchema = z.strictObject({

@@ -12,7 +12,6 @@ const timeoutMs = 3_000
 /** Answers are reused for this time, ms, because requests need no token and their rate has no limit. */
 const keepMs = 1_000
 
-/** One check of readiness. If a vital check fails, the process is not ready. */
 export interface Check {
   readonly name: string
   readonly ok: boolean

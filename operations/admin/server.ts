@@ -10,7 +10,6 @@ const keepMetricsMs = 500
 export interface AdminOptions extends SmallServerOptions {
   /** Undefined: the process is alive. */
   readonly problem: () => string | undefined
-  /** Never throws. */
   readonly checks: () => Promise<readonly Check[]>
   readonly metrics: () => Promise<string>
   readonly logger: Logger

@@ -19,7 +19,6 @@ export const orderSchema = z.object({
   at: isoTime,
   /** Facts of the order: a nonce, a window or fees. For a payment: `valueWei`. */
   facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
-  /** Number of repetitions in a row. Default: once. */
   times: z.number().optional(),
 })
 
@@ -93,7 +92,6 @@ type Ended = z.infer<typeof statusSchema>
 export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> {
   /** Adding a field does not change the version. */
   readonly version: 1
-  /** Workflow id. A workflow may have several runs. */
   readonly id: string
   readonly runId: string
   /** Temporal's status: COMPLETED or, if the run has no outcome, TERMINATED, FAILED… */
@@ -102,14 +100,12 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly closedAt: string
   /** Message (base64) and its fields. Absent: the run's input is no transfer. */
   readonly transfer?: Transfer
-  /** delivered, rejected, declined or cancelled. Absent: the run has no outcome. */
   readonly outcome?: Ended['state']
   readonly attempts?: Ended['tried']
   /** Why the run could not be read: a code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
   readonly unreadable?: string
   /** The result is not Portage's: somebody else wrote it. */
   readonly invalid?: true
-  /** Number of list entries left out because of their shape. */
   readonly dropped?: number
   /** The lists of this record are left out, and also its texts if the record or its slice is still too long. */
   readonly shortened?: true

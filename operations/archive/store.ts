@@ -16,7 +16,6 @@ export type ArchivePlace = { readonly kind: 'directory'; readonly path: string }
 
 export interface StoredText {
   readonly text: string
-  /** In a bucket, the ETag. In a folder, a hash. */
   readonly version: string
 }
 

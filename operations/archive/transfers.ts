@@ -23,7 +23,6 @@ export type Freshness = ReturnType<typeof freshnessOf>
 interface PassOptions {
   /** Start of the pass, ms since the epoch. Default: an hour before the end of the archive or of the log of orders. */
   readonly since?: number | undefined
-  /** Time up to which the log of orders is complete, ms since the epoch. */
   readonly ordersThrough: number
   readonly oldest: number
   readonly now: number

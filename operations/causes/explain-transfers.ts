@@ -30,7 +30,6 @@ export function explainTransfers(
   ]
 }
 
-/** A transfer with a bug is retried for ever, until a person acts. */
 const isBug = (code: string | undefined) => code === 'INTERNAL'
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {

@@ -33,7 +33,6 @@ export interface ChainFacts {
   readonly chain: ChainName
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
-  /** Default: `usualFinalityStalledMs`. */
   readonly finalityStalledMs?: number
   /** Time of the final block. Absent: finality is by depth or instant, or the block was not read. */
   readonly finalAt?: number
@@ -44,7 +43,6 @@ export interface ChainFacts {
 export interface LaneFacts {
   readonly lane: LaneId
   readonly chain: ChainName
-  /** The value is undefined if there is no ledger yet. */
   readonly ledger: Read<LaneState | undefined>
   readonly queue: Read<QueueState>
 }
@@ -56,7 +54,6 @@ export interface StreamFacts {
 
 export interface ReceiverFacts {
   readonly receiver: string
-  /** The value is undefined if the notifier has not begun. */
   readonly notifier: Read<NotifierState | undefined>
   readonly queue: Read<QueueState>
   /** Number of waiting notifications. If the receiver is not notified now, those in Temporal's list count too. */

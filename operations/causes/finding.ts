@@ -16,7 +16,6 @@ export interface Finding {
   readonly asOf: number
   readonly values?: CauseValues
   readonly holds?: (transfer: TransferFacts) => boolean
-  /** The numbers of a stream, the messages, or the notifications that the finding is about. */
   readonly numbers?: Numbers
   /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
@@ -28,7 +27,6 @@ interface Numbers {
   readonly examples?: readonly string[]
 }
 
-/** Merges findings into those that they follow from, and adds up their numbers. */
 export function joined(findings: readonly Finding[]): Finding[] {
   const byRoot = groupBy(findings, (finding) => reasonOf(finding, findings) ?? finding)
   return [...byRoot].map(([root, group]) => ({ ...root, numbers: sum(group.flatMap(({ numbers }) => numbers ?? [])) }))
@@ -69,7 +67,6 @@ function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
 
 const ranks = new Map(Object.keys(causeCatalogue).map((code, place) => [code, place]))
 
-/** Sorts by harm, then by the number of transfers held up, then by age. */
 export function ranked(findings: readonly Finding[], transfers: readonly TransferFacts[]): Cause[] {
   const rows = findings.map((finding) => ({ place: ranks.get(finding.row) ?? ranks.size, cause: causeOf(finding, transfers) }))
   const sorted = rows.sort(

@@ -28,7 +28,6 @@ export function readLanes(
   })
 }
 
-/** Undefined: there is no ledger yet. Throws the other errors of `readLane`. */
 function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | undefined> {
   return readLane(client, lane).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'LANE_NOT_FOUND') return undefined

@@ -22,12 +22,10 @@ export async function read<Value>(limitMs: number, ask: () => Promise<Value>): P
 
 export const triesUntilFailing = 3
 
-/** Undefined: the run cannot be read. */
 export function pendingWork(client: TemporalClient, run: Parameters<typeof describeOpenRun>[1], withinMs: number = limits.temporalMs) {
   return withinClient(client, withinMs, () => describeOpenRun(client, run)).catch(() => undefined)
 }
 
-/** Undefined: no task of the workflow fails. */
 export function failingOf(workflow: string, work: OpenRun | undefined): FailingWorkflow | undefined {
   const { taskTries: tries = 0, taskSince: since } = { ...work }
   return tries < triesUntilFailing ? undefined : { workflow, tries, since }

@@ -86,7 +86,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Leaves altered payloads and those with an unknown key as they are, and counts them. Throws INPUT_INVALID. */
+/** Does not decrypt payloads that were altered or have an unknown key, and counts them. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })

@@ -20,9 +20,7 @@ export const notifyTimes = {
   conditionsMs: 15_000,
   /** Time between reads that go back far enough to find runs listed late. */
   fullReadMs: 60_000,
-  /** Longest delay until Temporal lists a closed run. */
   settleMs: 5 * 60_000,
-  /** Length of a round, after which the notifier records the step's state. */
   roundMs: 60_000,
 }
 
@@ -45,7 +43,6 @@ const atOnce = 4
 const batchSize = 50
 /** If a failing receiver has this many unsent notifications or more, one of them is tried first. */
 const probeFrom = 20
-/** Length of one period of a replay, ms. After a crash, the replay repeats the interrupted period. */
 const replayMs = 3_600_000
 
 /** Notifies one receiver until its notifier has to record something. */
@@ -132,7 +129,6 @@ export class NotifyRound {
     const { name: receiver } = this.#receiver
     this.#attempts += 1
     const answer = await sendNotification(this.#receiver, withProvable(notification, requiresEncryption), { signal: this.#signal })
-    // A request that this process aborted does not count as a try.
     if (this.#signal.aborted && answer.kind === 'failed') return
     if (answer.kind === 'taken') failpoint('notified')
     const before = this.state
@@ -178,7 +174,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** Returns the latest closing time. Undefined: not all are sent or in `unsent`. @param onlyNew skips notified runs */
+  /** Returns the latest closing time, or undefined if a notification is neither sent nor in `unsent`. */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []

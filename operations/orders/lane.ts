@@ -107,7 +107,6 @@ export const laneOrders = {
     summary: 'Change how many nonces may be in flight',
     details: 'The new window holds until the window in the config changes.',
     examples: [`portage lane set-window ${lane} 32 --reason "the pool takes more"`],
-    // The bounds of config/schema/schema.ts.
     fields: { window: field('<nonces>', within(0, 128), 'most nonces in flight, up to 128; 0: none') },
     ask: ({ window }) => ({ kind: 'setWindow', window }),
   }),

@@ -4,7 +4,6 @@ import { assertReceiver } from '../notifications/receiver-report.ts'
 import { type AskedOrder, field, type Fields, type Given, type OrderSpec, type Unsigned } from './spec.ts'
 import { optional, values } from './values.ts'
 
-/** How long a test waits, ms. One delivery takes less, and proxies allow more. */
 const testMs = 25_000
 
 const common = { level: 'admin', subject: 'receiver', reason: 'required' } as const

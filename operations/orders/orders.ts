@@ -47,7 +47,6 @@ const transferOrders = {
 
 const keys = 'The key file is on this machine alone.'
 
-/** Orders without `run`: their command and route do different things, or they have no route. */
 const localOrders = {
   'audit run': {
     level: 'write',

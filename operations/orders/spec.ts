@@ -10,7 +10,6 @@ import type { Heights } from '../../intake/streams/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Value } from './values.ts'
 
-/** A field of an order: a field of the request's body, and an option or argument of the command. */
 export interface Field<Type = unknown> extends Value<Type> {
   /** Commander: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
   readonly flag: string
@@ -40,7 +39,6 @@ export interface OrderContext {
 }
 
 export interface OrderResult {
-  /** The answer of the API, and the output of `--json`. */
   readonly json: object
   /** Output for people. A record begins with `done`, `unchanged` or `asked`, and then names the order's subject. */
   readonly text: string | Readonly<Record<string, string | number | undefined>>
@@ -48,7 +46,6 @@ export interface OrderResult {
 }
 
 export interface OrderText {
-  /** One sentence without its full stop. */
   readonly summary: string
   readonly details?: string
   readonly notes?: string

@@ -219,7 +219,6 @@ Ends with 1 if a delivery was undone.`,
   },
 } satisfies Record<string, OrderSpec>
 
-/** MIP-61's two heights. */
 export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }

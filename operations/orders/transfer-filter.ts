@@ -20,7 +20,6 @@ const lane: Value<string> = {
     .transform((id) => id.toLowerCase()),
 }
 
-/** Fields of a query, a body or a command line. Each field narrows the selection. */
 export const filterFields = {
   state: field(
     '--state <state>',

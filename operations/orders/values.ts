@@ -4,7 +4,6 @@ import { agePattern, parseAge } from '../../domain/text/age.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
-/** Type of a field: the schema for requests, and the parser for the command line. */
 export interface Value<Type = unknown> {
   /** Selects the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
   readonly kind: keyof typeof schemas | 'choice' | 'orders' | 'within'
@@ -39,7 +38,6 @@ const schemas = {
   number: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
   u64: sequenceSchema,
   wei: weiSchema,
-  /** Requests give wei. On a command line, an amount may name a coin. */
   amount: weiSchema.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
   gas: z.string(),
   gasFactor: z.number(),

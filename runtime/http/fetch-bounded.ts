@@ -20,9 +20,8 @@ export type ByteBudget = ReturnType<typeof createByteBudget>
 export interface FetchLimits {
   /** Time limit for the whole exchange, up to the last byte of the answer, ms. */
   readonly timeoutMs: number
-  /** Maximum bytes of the answer: of the length it announces, and of its body after decompression. */
+  /** Maximum bytes of the answer, both of its announced length and of its body after decompression. */
   readonly mostBytes: number
-  /** Memory shared with other requests. Absent: unlimited. */
   readonly budget?: ByteBudget | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -92,7 +91,6 @@ async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, '
   return { ok, status, headers, text }
 }
 
-/** Memory shared by several answers, bytes. */
 export function createByteBudget(most: number) {
   let free = most
   return {

@@ -24,7 +24,6 @@ export const plainText = (status: number, text: string): Answer => ({ status, ty
 
 export interface SmallServerOptions {
   readonly host: string
-  /** 0: any free port. */
   readonly port: number
   /** Host names to serve. IP addresses and localhost are always served. */
   readonly hosts: readonly string[]
@@ -68,7 +67,6 @@ export async function openSmallServer(
   }
 }
 
-/** A request's body exceeds its limit, or the memory shared by all requests. */
 export class BodyTooLong extends Error {
   override readonly name = 'BodyTooLong'
   readonly busy: boolean

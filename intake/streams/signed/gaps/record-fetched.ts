@@ -87,7 +87,7 @@ const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/** Decides when to ask for a number again. The wait grows to `auditMs`, or if `unobserved` to 12 * `auditMs`. */
+/** Decides when a number is due again. The wait grows to `auditMs`, for `unobserved` numbers to 12 * `auditMs`. */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {
