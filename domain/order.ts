@@ -1,4 +1,4 @@
-import { oneLine } from './text/printable.ts'
+import { cut, oneLine } from './text/printable.ts'
 import { foreign, timeText } from './text/web-ui-text.ts'
 
 /** Author and reason of an order. The author is a person or Portage itself (`portage`). */
@@ -34,8 +34,8 @@ export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Or
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
   // Name and reason are single lines, so that the sender of a signal cannot forge entries of other people.
-  const name = oneLine(by ?? '').slice(0, orderLimits.by)
-  const why = oneLine(reason ?? '').slice(0, orderLimits.reason)
+  const name = cut(oneLine(by ?? ''), orderLimits.by)
+  const why = cut(oneLine(reason ?? ''), orderLimits.reason)
   if (name === '') return { by: unnamed, reason: why || `${via} without a name` }
   return { by: name, reason: why || 'no reason given' }
 }

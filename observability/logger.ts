@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 import { type Code, remedyOf } from '../domain/catalogue/catalogue.ts'
+import { harmlessLines } from '../domain/text/printable.ts'
 import { redactFields, redactText } from './redact.ts'
 import { type Line, RepeatedLines } from './repeated-lines.ts'
 import { traceFields } from './tracing.ts'
@@ -102,13 +103,12 @@ export function prettyLine(line: string, colour: boolean): string {
   const { level, time, message, error, remedy, ...fields } = record
   const name = String(level).padEnd(5)
   const about = Object.entries(fields).map(([field, value]) => `${field}=${show(value)}`)
-  const parts = [String(time).slice(11, 23), colour ? `${colours[String(level)] ?? ''}${name}${reset}` : name, visible(String(message))]
-  return `${[...parts, ...about.map(visible)].join(' ')}${visible(showError(error))}${typeof remedy !== 'string' ? '' : `\n    → ${visible(remedy)}`}\n`
-}
-
-/** Escapes control characters except line breaks, since a stranger's text could otherwise control the terminal. */
-function visible(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const parts = [
+    String(time).slice(11, 23),
+    colour ? `${colours[String(level)] ?? ''}${name}${reset}` : name,
+    harmlessLines(String(message)),
+  ]
+  return `${[...parts, ...about.map(harmlessLines)].join(' ')}${harmlessLines(showError(error))}${typeof remedy !== 'string' ? '' : `\n    → ${harmlessLines(remedy)}`}\n`
 }
 
 function show(value: unknown): string {

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { harmless } from '../../domain/text/printable.ts'
+import { harmless, harmlessLines } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { type Cell, type Facts, facts, type Part, type Table, type Text } from './output.ts'
 
@@ -31,7 +31,7 @@ function renderPart(part: Part, width: Width): string {
       .join('\n')
   switch (part.kind) {
     case 'verbatim':
-      return part.text.split('\n').map(harmless).join('\n')
+      return harmlessLines(part.text)
     case 'facts':
       return renderFacts(part, width)
     case 'table':

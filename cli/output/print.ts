@@ -1,5 +1,5 @@
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
-import { harmless } from '../../domain/text/printable.ts'
+import { harmlessLines } from '../../domain/text/printable.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { render, widthOf } from './layout.ts'
@@ -30,7 +30,7 @@ export function printError(context: CliContext, globals: GlobalOptions, thrown: 
 }
 
 function byLine(text: string): string {
-  return text.split('\n').map(harmless).join('\n')
+  return harmlessLines(text)
 }
 
 function stackOf(thrown: unknown): string {

@@ -1,4 +1,4 @@
-import { utf8Bytes } from '../text/printable.ts'
+import { invisible, utf8Bytes } from '../text/printable.ts'
 import { type IntervalSet, missingBetween } from './intervals.ts'
 import { bringBack } from './outside-window.ts'
 import type { Gap, StreamState } from './stream.ts'
@@ -88,15 +88,13 @@ export function heightBelow(marks: Marks, number: bigint): number | undefined {
   return marks.findLast(([known]) => BigInt(known) < number)?.[1]
 }
 
-/** Replaces control characters, and cuts the text to `limits.text` bytes of UTF-8. */
+/** Replaces invisible characters, and cuts the text to `limits.text` bytes of UTF-8. */
 export function clip(text: string): string {
   let [kept, bytes] = ['', 0]
-  for (const sign of text) {
-    const code = sign.codePointAt(0) ?? 0
-    const safe = code < 0x20 || (code >= 0xd800 && code <= 0xdfff) ? ' ' : sign
-    bytes += code === 0x22 || code === 0x5c ? 2 : utf8Bytes(sign)
+  for (const sign of text.replaceAll(invisible, ' ')) {
+    bytes += sign === '"' || sign === '\\' ? 2 : utf8Bytes(sign)
     if (bytes > limits.text) break
-    kept += safe
+    kept += sign
   }
   return kept
 }

@@ -1,20 +1,34 @@
 const longest = 300
 
+/**
+ * Characters that control a terminal, that reorder or end a line, or that cannot be seen, and halves of surrogate pairs
+ * (Unicode 15, chapter 23; UAX 9).
+ */
+export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
 /** A stranger's text in one printable line of bounded length. */
 export function printable(text: string): string {
-  return text
-    .slice(0, 4 * longest)
-    .replace(/[^\x20-\x7e\u00a0-\uffff]/g, ' ')
-    .trim()
-    .slice(0, longest)
+  return cut(
+    text
+      .slice(0, 4 * longest)
+      .replaceAll(invisible, ' ')
+      .trim(),
+    longest,
+  )
+}
+
+/** The first characters of a text. No surrogate pair is cut in half. */
+export function cut(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Makes a line safe on a terminal: control, invisible and reordering characters become code points (`<U+1B>`). */
 export function harmless(line: string): string {
-  return line.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
-    (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`,
-  )
+  return line.replaceAll(invisible, (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
+}
+
+export function harmlessLines(text: string): string {
+  return text.split('\n').map(harmless).join('\n')
 }
 
 /** The text, if a shell takes it as one argument and no option, because strangers choose the ids of runs. */
@@ -25,7 +39,7 @@ export function shellWord(text: string): string | undefined {
 /** Makes one line of any value. A run that a person started may lack any field, which must not fail its task. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+  return text.replaceAll(invisible, ' ').replaceAll(/\s+/g, ' ').trim()
 }
 
 export function utf8Bytes(character: string): number {

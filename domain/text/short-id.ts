@@ -10,14 +10,17 @@ export function shortAddress(address: string): string {
   return `${address.slice(0, addressBegin)}${leftOut}${address.slice(-addressEnd)}`
 }
 
+/** Addresses of lanes up to this length, characters, are shown whole. */
+const longestAddress = 20
+
 /** `evm-56:0x5290…9ee7`. */
 export function shortLane(lane: LaneId): string {
   const address = laneAddress(lane)
-  return address.length > 20 ? `${lane.slice(0, -address.length)}${shortAddress(address)}` : lane
+  return address.length > longestAddress ? `${lane.slice(0, -address.length)}${shortAddress(address)}` : lane
 }
 
-/** Parts of ids up to twice this length, characters, are shown whole. */
-const longestPart = 20
+/** Parts of a stream's id up to this length, characters, are shown whole. */
+const longestPart = 40
 /** Bridge names up to this length, characters, are shown whole. Longer names are cut to their first word. */
 const longestBridge = 16
 
@@ -25,7 +28,7 @@ const longestBridge = 16
 export function shortStream(id: string): string {
   const [bridge = '', ...rest] = id.split(':')
   const first = bridge.length > longestBridge ? bridge.replace(/^([^-]*)-.*$/s, `$1${leftOut}`) : bridge
-  return [first, ...rest.map((part) => (part.length > 2 * longestPart ? `${part.slice(0, 4)}${leftOut}${part.slice(-4)}` : part))].join(':')
+  return [first, ...rest.map((part) => (part.length > longestPart ? `${part.slice(0, 4)}${leftOut}${part.slice(-4)}` : part))].join(':')
 }
 
 export function shortHexIn(text: string): string {

@@ -1,5 +1,5 @@
 import { ageText } from './age.ts'
-import { oneLine, utf8Bytes } from './printable.ts'
+import { cut, oneLine, utf8Bytes } from './printable.ts'
 
 // Temporal's Web UI shows summaries as plain text or Markdown, and current details as Markdown.
 
@@ -30,7 +30,7 @@ export function summaryText(text: unknown): string {
 /** Makes a stranger's text safe within Markdown: one line without markup, links, HTML or placeholders of the Web UI. */
 export function foreign(text: unknown, longest = longestForeign): string {
   const line = oneLine(text)
-  const short = withoutLinks(line.length > longest ? `${line.slice(0, longest)}…` : line)
+  const short = withoutLinks(line.length > longest ? `${cut(line, longest)}…` : line)
   return short.replaceAll(/[\\`*_[\]{}<>|~&]/g, (character) => `\\${character}`)
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { InvalidArgumentError } from 'commander'
 import { errorCatalogue, RelayerError } from '../../domain/catalogue/errors.ts'
+import { invisible } from '../../domain/text/printable.ts'
 
 /** One reader of what strangers write. */
 export interface FuzzTarget<Input = never> {
@@ -42,7 +43,7 @@ export function namesField(error: unknown): boolean {
 }
 
 /** Checks a text for operators: short, one line, printable, whatever its source. */
-export const wordsOf = (text: string): boolean => text.length <= 2_000 && !/[^\x20-\x7e\u00a0-\uffff]/.test(text)
+export const wordsOf = (text: string): boolean => text.length <= 2_000 && text.search(invisible) < 0
 
 /** A wrong command line. */
 export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError

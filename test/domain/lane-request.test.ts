@@ -25,6 +25,8 @@ describe('an update of the ledger', () => {
     ['requests[0].owner.value: must be a decimal number in quotes', { requests: [{ ...grant, owner: { ...owner, value: -1 } }] }],
     ['requests[0].nonce: must be a whole number', { requests: [{ kind: 'fill', id: 'c', nonce: -1, reason: 'operator' }] }],
     ['requests[0].window: must be a whole number', { requests: [{ kind: 'setWindow', id: 'd', window: '8' }] }],
+    ['requests[0].how: must be leave or cancel or abandon', { requests: [{ kind: 'withdraw', id: 'e', intentId: 'w/1' }] }],
+    ['requests[0].grantedTo: must be a text', { requests: [{ kind: 'release', id: 'f', intentId: 'w/1' }] }],
     ['observe.balance: must be a decimal number in quotes', { observe: { ...observe, balance: 5 }, requests: [] }],
     ['observe.pending: more than 1000 ahead of observe.latest', { observe: { ...observe, pending: 1_002 }, requests: [] }],
     ['observe.claims[0]: must be a whole number', { observe: { ...observe, claims: ['1'] }, requests: [] }],

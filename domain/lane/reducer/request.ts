@@ -6,7 +6,6 @@ const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })
 const attempt = fields({ kind: oneOf('call', 'noop'), gasLimit: decimal, maxFee: decimal, tip: decimal, dataFee: optional(decimal) })
-const intent = fields({ intentId: text() })
 const named = { order: optional(fields({ by: text(), reason: text() })) }
 const reason = fields({ ...named, reason: text() })
 const none = fields(named)
@@ -16,8 +15,8 @@ const kinds: Record<LaneRequest['kind'], Check> = {
   grant: fields({ owner: fields({ intentId: text(), callHash: text(), value: optional(decimal) }), attempt }),
   find: fields({ callHash: optional(text()), intentId: text() }),
   attempt: fields({ nonce: whole, index: whole, attempt }),
-  release: intent,
-  withdraw: intent,
+  release: fields({ intentId: text(), grantedTo: text() }),
+  withdraw: fields({ intentId: text(), how: oneOf('leave', 'cancel', 'abandon') }),
   fill: atNonce,
   cancelNonce: atNonce,
   replace: fields({ ...named, maxFee: optional(decimal), tip: optional(decimal), nonce: whole }),
