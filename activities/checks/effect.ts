@@ -25,9 +25,9 @@ export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise
   return found ? { ...found, ours: isOurs(deps, transfer, found.by) } : { ours: false }
 }
 
-/** Whether an effect that one node does not show is certainly absent. If there are several nodes, most must agree. */
-export async function isAbsent(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
-  return hasOneNode(chain) || (await agreed(endpoint, transfer)) === false
+/** Whether most nodes agree that the effect is absent. A single node must say so twice, a block apart. */
+export async function isAbsent(endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
+  return (await agreed(endpoint, transfer)) === false
 }
 
 /** Whether most nodes deny an effect that one node's latest state shows. False if there is only one node. */
@@ -94,7 +94,7 @@ export async function unlessDisputed<T>(answer: Promise<T>): Promise<T | undefin
   }
 }
 
-function hasOneNode(chain: Chain): boolean {
+export function hasOneNode(chain: Pick<Chain, 'nodes'>): boolean {
   return votersOf(chain.nodes()).length === 1
 }
 

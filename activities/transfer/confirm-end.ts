@@ -5,7 +5,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { HeldNonces, LedgerNonces, Withdraw } from '../../lanes/ledger/keyless-requests.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Confirmation, KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { unlessDisputed } from '../checks/effect.ts'
+import { hasOneNode, unlessDisputed } from '../checks/effect.ts'
 import type { Rejection } from '../checks/restrictions.ts'
 import { chainOf, type StepDeps } from '../deps.ts'
 import { createConfirm } from './confirm.ts'
@@ -24,7 +24,7 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
     const ledgers = await deps.heldNonces(workflowOf(intentId), lanes)
     const open = await openNonces(chainOf(deps, transfer), nonces, ledgers)
     if (!open) return { kind: 'unsettled', finalInMs: chainOf(deps, transfer).blockTimeMs }
-    const effect = await withdrawAndConfirm(deps, transfer, ledgers)
+    const effect = await withdrawAndConfirm(deps, transfer, ledgers, true)
     if (effect.kind === 'delivered' || (effect.kind === 'unsettled' && open.length === 0)) return effect
     return open.length > 0 ? { kind: 'held', nonces: open } : { kind: 'free' }
   }
@@ -49,7 +49,9 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      const effect = await withdrawAndConfirm(deps, transfer, ledgers)
+      // A single node would have to answer twice, a block apart. Strangers could fill all admissions with such waits,
+      // and an operator can have a declined transfer tried again.
+      const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)
         return wait(`${what}, unless it is delivered, which is not final, or the nodes do not agree`)
@@ -58,9 +60,14 @@ export function createRefuse(deps: EndDeps): Refuse {
   }
 }
 
-async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: readonly LedgerNonces[]): Promise<Confirmation> {
+async function withdrawAndConfirm(
+  deps: EndDeps,
+  transfer: Transfer,
+  ledgers: readonly LedgerNonces[],
+  requireAgreement: boolean,
+): Promise<Confirmation> {
   for (const { lane, owners } of ledgers) for (const intentId of owners) await deps.withdraw({ lane, intentId, how: 'cancel' })
-  return createConfirm(deps)({ transfer, waitMs: 0, requireAgreement: true })
+  return createConfirm(deps)({ transfer, waitMs: 0, ...(requireAgreement && { requireAgreement }) })
 }
 
 /**

@@ -18,7 +18,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     if (delivery) return { kind: 'delivered', delivery }
     // If a node shows the effect, the other nodes are given time to show it too, unless most of them deny it.
     if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
-    if ((own || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
+    if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if (!own) return { kind: 'gone' }
     const { receipt } = own
     await recordLoss(deps, transfer, receipt, landed?.batch !== undefined)

@@ -17,17 +17,17 @@ function asked(nodes: readonly NodeStatus[]) {
 }
 
 test.each([
-  ['the only node of the config', [up], ['finalized']],
+  ['the only node of the config', [up], ['finalized', 'agreed']],
   [
     'one of three, with the others disabled',
     [up, { ...up, state: 'disabled' }, { ...up, state: 'disabled' }],
     ['agreed', 'agreed-latest', 'agreed'],
   ],
-  ['one that reads, one that is only sent to, and one that was added', [up, { ...up, use: 'send' }, { ...up, added: true }], ['finalized']],
+  ['one that reads, one that is only sent to, and one that was added', [up, { ...up, use: 'send' }, { ...up, added: true }], ['finalized', 'agreed']],
 ] as [string, NodeStatus[], At[]][])('the number of nodes that must agree: %s', async (_, nodes, wanted) => {
   const { states, chain, endpoint } = asked(nodes)
   await isFinal(chain, endpoint, transfer)
   await isDenied(chain, endpoint, transfer)
-  await isAbsent(chain, endpoint, transfer)
+  await isAbsent(endpoint, transfer)
   expect(states).toEqual(wanted)
 })

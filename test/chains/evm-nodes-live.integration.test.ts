@@ -137,6 +137,19 @@ describe('nodes while everything runs', () => {
     for (const count of served) expect(count).toBeLessThanOrEqual(20 + (20 * (took + 200)) / 1000)
   })
 
+  test('an added node serves no read while a node of the config only has to wait for its rate', async () => {
+    const [own, spare] = [await proxy(), await proxy()]
+    const chain = await connected([{ url: own.url, requestsPerSecond: 20 }], { blockTimeMs: 60_000 })
+    chain.adjustNodes([{ chain: 'test', name: 'spare', url: spare.url, disabled: false }])
+    await expect.poll(() => status(chain, 'spare').state).toBe('up')
+    const reads = (node: RpcProxy) => node.requests.flat().filter((method) => method === 'eth_getCode').length
+    await Promise.all(Array.from({ length: 60 }, () => chain.hasCode(address)))
+    expect([own, spare].map(reads)).toEqual([60, 0])
+    own.mode = 503
+    expect(await chain.hasCode(address)).toBe(false)
+    expect(reads(spare)).toBe(1)
+  })
+
   test('nodes are added, disabled, enabled and removed while heads continue; a change may come twice', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const url = `${second.url}/v3/\${NODE_KEY}?apikey=\${NODE_KEY}`

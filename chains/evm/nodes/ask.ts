@@ -114,11 +114,15 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Takes the shortest rate-limit wait. Of equal waits it takes a node that does not lag, in the order of preference. */
+/**
+ * Takes the node of the config with the shortest rate-limit wait. Of equal waits it takes a node that does not lag, in
+ * the order of preference. An added node is taken only if no node of the config is left.
+ */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
+  const added = ({ spec }: NodeClient) => Number(spec.added ?? false)
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
   const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
-  return rated.sort((a, b) => a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
+  return rated.sort((a, b) => added(a.node) - added(b.node) || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 
 /** Methods that run contract code, for which every honest node reports the same result. */

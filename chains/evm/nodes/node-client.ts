@@ -13,6 +13,8 @@ export interface NodeSpec {
   readonly url: string
   readonly use: NodeUse
   readonly requestsPerSecond?: number | undefined
+  /** See `NodeStatus.added`. */
+  readonly added?: true
 }
 
 export type NodeClient = ReturnType<typeof createNodeClient>
@@ -79,6 +81,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     status: (): NodeStatus => ({
       ...{ name: spec.name, origin: node.origin, use: spec.use, lag: node.lag },
       ...{ state: node.disabled ? 'disabled' : health.state, ...health.figures },
+      ...(spec.added && { added: true }),
     }),
     close: () => closing.abort(),
   }

@@ -156,7 +156,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
           return []
         }
         const same = added.find(({ spec }) => spec.name === name && spec.url === resolved.url && spec.use === use)
-        const node = same ?? make({ name, url: resolved.url, use })
+        const node = same ?? make({ name, url: resolved.url, use, added: true })
         if (!same) made.push(node)
         setDisabled(node, change.disabled)
         return [node]
@@ -164,11 +164,7 @@ function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => Nod
       added = next
       broken = unusable
     },
-    status: (): readonly NodeStatus[] => [
-      ...configured.map((node) => node.status()),
-      ...added.map((node) => ({ ...node.status(), added: true })),
-      ...broken,
-    ],
+    status: (): readonly NodeStatus[] => [...[...configured, ...added].map((node) => node.status()), ...broken],
     close() {
       for (const node of made) node.close()
     },
