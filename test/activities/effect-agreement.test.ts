@@ -23,7 +23,11 @@ test.each([
     [up, { ...up, state: 'disabled' }, { ...up, state: 'disabled' }],
     ['agreed', 'agreed-latest', 'agreed'],
   ],
-  ['one that reads, one that is only sent to, and one that was added', [up, { ...up, use: 'send' }, { ...up, added: true }], ['finalized', 'agreed']],
+  [
+    'one that reads, one that is only sent to, and one that was added',
+    [up, { ...up, use: 'send' }, { ...up, added: true }],
+    ['finalized', 'agreed'],
+  ],
 ] as [string, NodeStatus[], At[]][])('the number of nodes that must agree: %s', async (_, nodes, wanted) => {
   const { states, chain, endpoint } = asked(nodes)
   await isFinal(chain, endpoint, transfer)
