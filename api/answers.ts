@@ -26,6 +26,13 @@ export const transferFields = {
   state: z.enum(transferStates).optional(),
   mip61: z.string().optional().describe("MIP-61's word for the state, of transfers of the native bridge."),
   execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
+  amount: z
+    .string()
+    .optional()
+    .describe("In the units of the message: of the token bridge with at most 8 decimals, of a native bridge the token's smallest."),
+  token: z.string().optional().describe('`<chain id>/<64 hex digits>`, as in the asset list and the deny-list.'),
+  recipient: z.string().optional().describe('Address on the target chain.'),
+  sourceTxHash: z.string().optional().describe('Transaction on the source chain. Absent: not known, as for a message from a guardian spy.'),
 }
 
 export const transferRowSchema = z.object({

@@ -1,6 +1,7 @@
 import type { At, Receipt, Revert } from '../chains/port.ts'
 import type { ErrorCode, RelayerError } from '../domain/catalogue/errors.ts'
 import type { Intent } from '../domain/lane/lane.ts'
+import type { TransferContent } from '../domain/transfer/content.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
@@ -50,11 +51,8 @@ export interface PlannedDelivery {
   readonly revertsOnceDelivered: boolean
 }
 
-/** For the deny-list and quarantines. `recipient`: lower-case address. `token`: as in the asset list. */
-export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'> {
-  readonly recipient: string
-  readonly token: string
-}
+/** For the deny-list and quarantines. */
+export type Parties = Pick<Transfer, 'bridge' | 'targetChain'> & Omit<TransferContent, 'amount'>
 
 /** A bridge on one target chain. */
 export interface Endpoint {
@@ -106,6 +104,8 @@ export interface Bridge {
   readonly name: BridgeName
   /** Checks the form only. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
   decode(message: Uint8Array): Transfer
+  /** Reads a message that `decode` accepts. */
+  content(message: Uint8Array): TransferContent
   /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*, for an unreadable message. */
   signedBy?(message: Uint8Array): number
   /** On the chains that this process serves. `ofChain` throws for any other. */
@@ -185,6 +185,7 @@ export interface SignedSource extends SourceBase {
 export interface PlacedTransfer {
   readonly transfer: Transfer
   readonly height: number
+  readonly txHash: string
 }
 
 /** A message that its core contract has logged. */

@@ -6,14 +6,14 @@ import { createStreamNames, type StreamName, type StreamNames } from '../domain/
 import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
-import { createDecode as createNativeDecode, nativeBridge } from './native-bridge/message.ts'
+import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { createSourceWithoutNode, createTokenBridgeSource, emittersWithoutNode, streamOf } from './wormhole-token-bridge/streams.ts'
 import type { Emitter } from './wormhole-token-bridge/published.ts'
-import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { contentOf, createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 
 /** `chains` has all chains of the config, also those that are not connected. */
 export interface BridgesOptions {
@@ -60,7 +60,14 @@ const makers: {
       return createSourceWithoutNode({ ...end, targets, begins: { first }, maxOpen })
     })
     const sources = [...counted, ...withoutNode]
-    return { name: wormholeTokenBridge, decode: createDecode(chainNames), signedBy, endpoints: new Map(endpoints), sources }
+    return {
+      name: wormholeTokenBridge,
+      decode: createDecode(chainNames),
+      content: contentOf,
+      signedBy,
+      endpoints: new Map(endpoints),
+      sources,
+    }
   },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
     const verified = createVerifiedMessages()
@@ -81,6 +88,7 @@ const makers: {
     return {
       name: nativeBridge,
       decode: createNativeDecode(all),
+      content: (bytes) => nativeContent(readMessage(bytes)),
       endpoints: new Map([...served].map(([name, chain]) => [name, endpointOn(name, chain)])),
       sources: ours.map((route) => createNativeSource({ ...route, route, verified })),
     }

@@ -16,7 +16,7 @@ import { explainRevert } from './reverts.ts'
 import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
 import { LRUCache } from 'lru-cache'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import { createRoutes, type NativeMessage, readMessage, type Routes, toTransfer } from './message.ts'
+import { contentOf, createRoutes, type NativeMessage, readMessage, type Routes, toTransfer } from './message.ts'
 
 interface EvmEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender' | 'nodes'>
@@ -54,11 +54,10 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     delivery(transfer) {
       const { message, route } = decode(transfer)
-      const { recipient, sourceNetworkId, sourceBridge } = message
-      const token = `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}`
+      const { recipient, token } = contentOf(message)
       return {
         call: async () => completionIntent(route.targetBridge, message),
-        parties: { bridge: transfer.bridge, targetChain: transfer.targetChain, recipient: `0x${recipient.slice(26)}`, token },
+        parties: { bridge: transfer.bridge, targetChain: transfer.targetChain, recipient, token },
         revertsOnceDelivered: true,
       }
     },

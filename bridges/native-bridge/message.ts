@@ -1,6 +1,7 @@
 import { concat, dataSlice, encodeBase64, getBytes, hexlify, solidityPackedKeccak256, toBeHex, zeroPadValue } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { TransferContent } from '../../domain/transfer/content.ts'
 import { mip61Bridge, type ChainName, type Transfer } from '../../domain/transfer/transfer.ts'
 import type { Bridge } from '../port.ts'
 
@@ -60,6 +61,12 @@ export function writeMessage(message: NativeMessage): Uint8Array {
   const { id, initiator, recipient, amount, nonce, sourceNetworkId, sourceBridge } = message
   const numbers = [amount, nonce, sourceNetworkId].map((value) => toBeHex(value, wordBytes))
   return getBytes(concat([id, zeroPadValue(initiator, wordBytes), recipient, ...numbers, zeroPadValue(sourceBridge, wordBytes)]))
+}
+
+/** Names the source contract as the token, because the message names no token. */
+export function contentOf({ amount, recipient, sourceNetworkId, sourceBridge }: NativeMessage): TransferContent {
+  const token = `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}`
+  return { amount: String(amount), token, recipient: `0x${recipient.slice(26)}` }
 }
 
 /** Stricter than ethers, which truncates numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */

@@ -57,7 +57,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     targetChain,
     async initiated(range, at) {
       const events = await checked(source, sourceBridge, initiatedTopic, range, at)
-      return events.map(({ transfer, block: { height } }) => ({ transfer: toTransfer(route, transfer), height }))
+      return events.map(({ transfer, block: { height }, txHash }) => ({ transfer: toTransfer(route, transfer), height, txHash }))
     },
     async recorded(numbers, at) {
       const nonces = numbers.map(BigInt)

@@ -1,6 +1,7 @@
 import { type BytesLike, decodeBase64, encodeBase64, keccak256 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { TransferContent } from '../../domain/transfer/content.ts'
 import { unconfiguredSource, type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
 
@@ -33,6 +34,12 @@ function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
 /** Messages.sol, parseVM. The `hash` of both Wormhole SDKs is the single keccak instead. */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
+}
+
+/** Throws what `readMessage` throws. */
+export function contentOf(bytes: Uint8Array): TransferContent {
+  const { amount, originToken: token, recipient } = readMessage(bytes).transfer
+  return { amount: String(amount), token, recipient }
 }
 
 /** Index of the guardian set. Throws VAA_*. */

@@ -9,15 +9,21 @@ import { shortHexIn, lastPart } from '../../domain/text/short-id.ts'
 import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
 export function rowsText(rows: readonly TransferRow[]): Part {
-  const cells = rows.map(({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt }) => ({
-    started: { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
-    state: execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
-    route: `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
-    code,
-    transaction: txHash,
-    id: { full: id, short: lastPart(id) },
-  }))
-  return list('no transfers', cells, { wide: ['transaction'] })
+  const cells = rows.map(
+    ({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt, amount, token, recipient, sourceTxHash }) => ({
+      started: { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
+      state: execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
+      route: `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
+      code,
+      amount,
+      token,
+      recipient,
+      'source transaction': sourceTxHash,
+      transaction: txHash,
+      id: { full: id, short: lastPart(id) },
+    }),
+  )
+  return list('no transfers', cells, { wide: ['amount', 'token', 'recipient', 'source transaction', 'transaction'] })
 }
 
 export function reportText(
@@ -29,6 +35,7 @@ export function reportText(
     const { partial, ...row } = report
     return [facts({ ...row }), `The report is incomplete: ${partial}.`]
   }
+  const { amount, token, recipient, sourceTxHash } = report
   const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, timeline, orders } = report
   const head = facts({
     transfer: id,
@@ -37,6 +44,10 @@ export function reportText(
     workflow: execution,
     from: `${transfer.sourceChain}, emitter ${transfer.emitter}, sequence ${transfer.sequence}`,
     to: transfer.targetChain,
+    amount: amount && `${amount}, in units of the message`,
+    token,
+    recipient,
+    'source transaction': sourceTxHash,
     lane,
     nonce,
     batch,

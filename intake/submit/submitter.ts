@@ -2,6 +2,7 @@ import type { Bridge, Bridges, Verdict } from '../../bridges/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
+import type { KnownContent } from '../../domain/transfer/content.ts'
 import { type BridgeName, ofChain, type Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepTimes } from '../../observability/step-times.ts'
 import { inTrace } from '../../observability/tracing.ts'
@@ -33,6 +34,7 @@ export interface SubmitOptions {
   /** ms since the epoch. A transfer that is not delivered by then is parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
   readonly seenAt?: number | undefined
+  readonly sourceTxHash?: string | undefined
   /** `ask` (default): asks Temporal about messages submitted before; restarts undone transfers. `skip`: skips them. */
   readonly repeats?: 'ask' | 'skip'
   /**
@@ -68,10 +70,10 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   /** Copies that their transfers have adopted. They are not offered again, because each offer wakes the transfer. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
 
-  async function start(id: string, input: TransferInput): Promise<SubmitResult['status']> {
-    const status = await startTransfer(client, id, input)
+  async function start(id: string, input: TransferInput, content: KnownContent): Promise<SubmitResult['status']> {
+    const status = await startTransfer(client, id, input, content)
     if (status === 'started' || restarted.has(id)) return status
-    const isRestarted = await startInPlaceOfRejected(client, id, input).catch(rethrowAs({}, { transfer: id }))
+    const isRestarted = await startInPlaceOfRejected(client, id, input, content).catch(rethrowAs({}, { transfer: id }))
     if (isRestarted) restarted.set(id, true)
     return isRestarted ? 'started' : 'known'
   }
@@ -85,8 +87,9 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 
   /** Starts the transfer. If it runs already, offers it this copy, because the copy's guardian set may be newer. */
-  async function startOrOffer(bridge: Bridge, id: string, input: TransferInput, { order }: SubmitOptions, copy: Copy) {
-    const status = await start(id, input)
+  async function startOrOffer(bridge: Bridge, id: string, input: TransferInput, { order, sourceTxHash }: SubmitOptions, copy: Copy) {
+    const content = bridge.content(Buffer.from(input.transfer.message, 'base64'))
+    const status = await start(id, input, { ...content, ...(sourceTxHash !== undefined && { sourceTxHash }) })
     if (status === 'started' || copy.signers === undefined || adoptedCopies.has(copy.key)) return { status }
     const isNewer = (than: string) => (copy.signers ?? 0) > signersOf(bridge, than)
     const isAdopted = await offerCopy(client, id, { message: input.transfer.message, isNewer }, order)

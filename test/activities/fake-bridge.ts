@@ -28,5 +28,10 @@ export function fakeDelivery(own: Partial<PlannedDelivery>): Endpoint['delivery'
 
 /** The native bridge, with this endpoint on every chain. */
 export function bridgesWith(endpoint: Endpoint): Bridges {
-  return new Map([['native-bridge', { name: 'native-bridge', decode: unused('decode'), endpoints: onEveryChain(endpoint), sources: [] }]])
+  return new Map([
+    [
+      'native-bridge',
+      { name: 'native-bridge', decode: unused('decode'), content: unused('content'), endpoints: onEveryChain(endpoint), sources: [] },
+    ],
+  ])
 }

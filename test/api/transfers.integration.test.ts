@@ -5,7 +5,7 @@ import { bearer } from '../../lab/devnet/access.ts'
 import { claimKey } from '../../temporal/client/calls/idempotency-key.ts'
 import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'
 import { startOperatorTransaction } from '../../temporal/client/lanes/operator-transactions.ts'
-import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
+import { restartTransfer, startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { deadConfig, openApi, type OpenApi } from './setting.ts'
@@ -30,6 +30,12 @@ describe('transfers over HTTP', () => {
   let setting: OpenApi
   const ids = [1, 2, 3, 4, 5].map((sequence) => transferId(transferOf(sequence)))
   const back = transferId(transferOf(7, 'ethereum'))
+  const content = {
+    amount: '1500000',
+    token: `2/${'ab'.repeat(32)}`,
+    recipient: `0x${'cd'.repeat(20)}`,
+    sourceTxHash: `0x${'ef'.repeat(32)}`,
+  }
 
   const get = async (url: string) => {
     const response = await setting.api.inject(url)
@@ -56,7 +62,7 @@ describe('transfers over HTTP', () => {
     for (const sequence of [1, 2, 3, 4, 5]) {
       await startTransfer(ledgers.temporal.client, transferId(transferOf(sequence)), { transfer: transferOf(sequence) })
     }
-    await startTransfer(ledgers.temporal.client, back, { transfer: transferOf(7, 'ethereum') })
+    await startTransfer(ledgers.temporal.client, back, { transfer: transferOf(7, 'ethereum') }, content)
     await until(async () => (await listed('limit=10')).ids.length === 6, {
       timeoutMs: 60_000,
       everyMs: 100,
@@ -84,6 +90,18 @@ describe('transfers over HTTP', () => {
     let page = await listed('targetChain=bsc&limit=2')
     for (; page.next; page = await listed(`targetChain=bsc&limit=2&cursor=${page.next}`)) found.push(...page.ids)
     expect([...found, ...page.ids].toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('what a transfer moves is in its row and in its report, also after it was started again', async () => {
+    const shown = async () => [
+      ((await get('/v1/transfers?sourceChain=bsc')).body['transfers'] as object[])[0],
+      (await get(`/v1/transfers/${back}`)).body,
+    ]
+    expect(await shown()).toMatchObject([content, content])
+    const { client } = ledgers.temporal
+    await client.workflow.getHandle(back).terminate('a test')
+    await restartTransfer(client, back)
+    expect(await shown()).toMatchObject([content, content])
   })
 
   test.each([

@@ -12,6 +12,7 @@ import {
   readMessage,
   transferOfCompletion,
   writeMessage,
+  contentOf,
 } from '../../bridges/native-bridge/message.ts'
 import { batchIntent, completionIntent } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
@@ -109,6 +110,9 @@ describe('the native bridge message', () => {
       digest: message.id,
       message: Buffer.from(writeMessage(message)).toString('base64'),
     })
+    const { amount, recipient } = message
+    const token = `${route.sourceNetworkId}/${transfer.emitter}`
+    expect(contentOf(message)).toEqual({ amount: String(amount), token, recipient: `0x${recipient.slice(26)}` })
     expect(JSON.parse(JSON.stringify(transfer))).toEqual(transfer)
     expect(transferId(transfer)).toBe(`native-bridge:${route.sourceNetworkId}:${transfer.emitter}:3:${message.id.slice(2, 18)}`)
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createDecode, digestOf, readMessage, signedBy } from '../../bridges/wormhole-token-bridge/message.ts'
+import { contentOf, createDecode, digestOf, readMessage, signedBy } from '../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { codeOf } from '../helpers/refusals.ts'
@@ -39,6 +39,11 @@ describe('the token bridge message', () => {
       originAddress: said.tokenAddress,
       recipient: `0x${said.to.slice(24)}`,
       targetChain: said.toChain,
+    })
+    expect(contentOf(bytesOf(vector))).toEqual({
+      amount: said.amount,
+      token: `${said.tokenChain}/${said.tokenAddress}`,
+      recipient: `0x${said.to.slice(24)}`,
     })
   })
 

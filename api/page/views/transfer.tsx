@@ -84,12 +84,23 @@ function Why({ state, code, reason, remedy, partial }: TransferReport) {
 function Details({ report, links, chain }: Shown) {
   const { id, transfer, lane, nonce, delivery, batch, rounds = 1 } = report
   const hash = delivery?.txHash ?? report.txHash
+  const source = transfer?.sourceChain ?? report.sourceChain
   return (
     <dl class="details">
       <Detail name="Id" isMono>
         {id}
       </Detail>
-      <Detail name="Route">{`${transfer?.sourceChain ?? report.sourceChain ?? 'unknown'} → ${chain ?? 'unknown'}`}</Detail>
+      <Detail name="Route">{`${source ?? 'unknown'} → ${chain ?? 'unknown'}`}</Detail>
+      <Detail name="Amount, in units of the message">{report.amount !== undefined && countText(report.amount)}</Detail>
+      <Detail name="Token" isMono>
+        {report.token}
+      </Detail>
+      <Detail name="Recipient" isMono>
+        {report.recipient && <Out to={accountUrl(links, chain, report.recipient)}>{report.recipient}</Out>}
+      </Detail>
+      <Detail name="Source transaction" isMono>
+        {report.sourceTxHash && <Out to={transactionUrl(links, source, report.sourceTxHash)}>{report.sourceTxHash}</Out>}
+      </Detail>
       <Detail name="Bridge">{transfer?.bridge ?? report.bridge}</Detail>
       <Detail name="Emitter" isMono>
         {transfer?.emitter}

@@ -60,7 +60,7 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   const { streamClient, stopping } = context
   const delivered = new Set<string>()
   const asked = new Set<string>()
-  const heights = new Map(placed.map(({ transfer, height }) => [transfer.sequence, height]))
+  const places = new Map(placed.map((one) => [one.transfer.sequence, one]))
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
@@ -74,9 +74,12 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
     const isWhole = fitting.length === wanted.length
     const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isStarted(state, transfer.sequence))
     const numbers = new Set(some.map(({ transfer }) => transfer.sequence))
-    const seenAt = ({ sequence }: Transfer) => (live ? context.finality.since(heights.get(sequence) ?? Infinity) : undefined)
+    const originOf = ({ sequence }: Transfer) => {
+      const { height = Infinity, txHash } = places.get(sequence) ?? {}
+      return { seenAt: live ? context.finality.since(height) : undefined, sourceTxHash: txHash }
+    }
     const due = missing().filter(({ sequence }) => numbers.has(sequence))
-    await startAll(context, due, seenAt)
+    await startAll(context, due, originOf)
     if (isWhole) {
       const passed = placed.filter((one) => !wanted.includes(one))
       return { ...finding(wanted, delivered), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }

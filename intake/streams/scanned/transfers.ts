@@ -1,5 +1,6 @@
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { isOf, type ListedTransfer } from '../../../temporal/client/streams/stream-transfers.ts'
+import type { SubmitOptions } from '../../submit/submitter.ts'
 import type { ScannedContext } from './context.ts'
 import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
@@ -58,11 +59,14 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
-/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. `seenAt`: when the block became final. */
+/** `seenAt`: when the block became final. */
+type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
+
+/** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. */
 export async function startAll(
   { submitter, cache, stopping, streamClient }: StartContext,
   transfers: readonly Transfer[],
-  seenAt: (transfer: Transfer) => number | undefined = () => undefined,
+  originOf: (transfer: Transfer) => Origin = () => ({}),
 ): Promise<void> {
   const errors: RelayerError[] = []
   const { era } = streamClient
@@ -71,7 +75,7 @@ export async function startAll(
   await mapLimited(due, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
-      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
+      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', ...originOf(transfer) })
       // In a new `era`, Temporal may have lost the workflow again.
       if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
+import type { KnownContent } from '../../../domain/transfer/content.ts'
 import { type NotificationFilter, wantsType } from '../../../domain/notification/notification.ts'
 import { ledgerQueue, transferIdParts } from '../../contracts/names.ts'
 import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
@@ -8,7 +9,10 @@ import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
 /** A transfer for notifications. The lists omit runs that cannot be Portage's, because strangers can choose ids. */
-export interface NotifiedTransfer extends Pick<TransferRow, 'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash'> {
+export interface NotifiedTransfer extends Pick<
+  TransferRow,
+  'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash' | keyof KnownContent
+> {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
   /** For a reversal: the run whose delivery is gone. */
@@ -77,9 +81,9 @@ export async function listParked(client: TemporalClient, filter: NotificationFil
 
 function notifiedOf(info: WorkflowExecutionInfo): NotifiedTransfer[] {
   const { workflowId, runId, startTime, closeTime, type } = info
-  const { bridge, sourceChain, targetChain, lane, txHash } = toRow(info)
+  const { bridge, sourceChain, targetChain, lane, txHash, amount, token, recipient, sourceTxHash } = toRow(info)
   const closedAt = closeTime?.getTime() ?? 0
-  const facts = { bridge, sourceChain, targetChain, lane, txHash, closedAt }
+  const facts = { bridge, sourceChain, targetChain, lane, txHash, amount, token, recipient, sourceTxHash, closedAt }
   if (type === 'transfer')
     return isPlausibleTransfer(info) ? [{ kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: closedAt, ...facts }] : []
   const reversal = reversalIn(info)

@@ -3,6 +3,7 @@ import { isGrpcServiceError } from '@temporalio/client'
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { toRelayerError, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { GivenOrder } from '../../../domain/order.ts'
+import { contentIn, type KnownContent } from '../../../domain/transfer/content.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
 import { chainQueue, searchAttributes } from '../../contracts/names.ts'
@@ -11,13 +12,19 @@ import type { TransferInput } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
 import { fromTemporal, ifGone } from '../connection/errors.ts'
 import { startUnlessTaken } from '../calls/workflow-calls.ts'
-import { startedAtMemo, stateOf, toRow } from './transfer-list.ts'
+import { contentMemo, startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
 /** `known`: runs or has an outcome. Any other transfer starts, or starts again. Throws TEMPORAL_UNAVAILABLE. */
-export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
+export async function startTransfer(
+  client: TemporalClient,
+  id: string,
+  input: TransferInput,
+  content: KnownContent = {},
+): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
-  const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
+  const summary = `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`
+  const options = startOptions(id, { input, content, summary })
   const started = startUnlessTaken(client, 'transfer', { ...options, workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' })
   const isNew = await started.catch((error: unknown) => {
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
@@ -29,12 +36,17 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
  * Replaces a `rejected` run if its message is not this one, because a stranger can start such a run. `input` must be
  * verified. Returns false if there was no such run.
  */
-export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
+export async function startInPlaceOfRejected(
+  client: TemporalClient,
+  id: string,
+  input: TransferInput,
+  content: KnownContent,
+): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
   const own: unknown = JSON.parse(JSON.stringify(input.transfer))
   if (isDeepStrictEqual(await readableTransfer(client, id, run.runId), own)) return false
-  await startAgain(client, id, input, 'started again: another message with its id was rejected')
+  await startAgain(client, id, { input, content, summary: 'started again: another message with its id was rejected' })
   return true
 }
 
@@ -47,21 +59,22 @@ export async function restartTransfer(
   id: string,
   { why = 'started again', order }: { readonly why?: string; readonly order?: GivenOrder } = {},
 ): Promise<void> {
-  const { transfer, priority } = await storedInput(client, id)
+  const { input: stored, content } = await storedStart(client, id)
+  const { transfer, priority } = stored
   const { sourceChain, targetChain, sequence } = transfer
   const input = { transfer, priority, ...(order && { orders: [order] }) }
-  await startAgain(client, id, input, `${sourceChain} → ${targetChain} #${sequence}, ${why}`)
+  await startAgain(client, id, { input, content, summary: `${sourceChain} → ${targetChain} #${sequence}, ${why}` })
 }
 
 /** If another process has already started a run, `USE_EXISTING` returns that run. */
-async function startAgain(client: TemporalClient, id: string, input: TransferInput, summary: string): Promise<void> {
+async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
-  await client.workflow.start('transfer', { ...startOptions(id, input, summary), ...policies })
+  await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })
 }
 
 /** Input of a run, by default of the latest run. Throws what `restartTransfer` throws. */
 export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
-  return (await storedInput(client, id, runId)).transfer
+  return (await storedStart(client, id, runId)).input.transfer
 }
 
 /**
@@ -71,11 +84,13 @@ export async function recordReversal(client: TemporalClient, transfer: string, r
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
   const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, lane: Lane, txHash: TxHash } = toRow(described)
+  const content = contentIn(described.memo?.[contentMemo])
   const input: Reversal = { transfer, run: described.runId, txHash: TxHash }
   await startUnlessTaken(client, 'reversal', {
     workflowId: reversalId(input),
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     args: [input],
+    memo: { [contentMemo]: content },
     typedSearchAttributes: attributes({ Bridge, SourceChain, TargetChain, Lane, TxHash }),
     staticSummary: `the delivery of ${transfer} is gone`,
   })
@@ -86,29 +101,39 @@ function attributes(values: Parameters<typeof transfersWith>[0]) {
   return given.flatMap(([name, value]) => (value === undefined ? [] : [{ key: searchAttributes[name], value }]))
 }
 
-function startOptions(workflowId: string, input: TransferInput, staticSummary: string) {
+interface Start {
+  readonly input: TransferInput
+  readonly content: KnownContent
+  readonly summary: string
+}
+
+function startOptions(workflowId: string, { input, content, summary }: Start) {
   const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain } = input.transfer
   return {
     workflowId,
     taskQueue: chainQueue(TargetChain),
     args: [input],
-    memo: { [startedAtMemo]: new Date().toISOString() },
-    staticSummary: summaryText(staticSummary),
+    memo: { [startedAtMemo]: new Date().toISOString(), [contentMemo]: content },
+    staticSummary: summaryText(summary),
     typedSearchAttributes: attributes({ TransferState: 'admitting', Bridge, SourceChain, TargetChain }),
   }
 }
 
-async function storedInput(client: TemporalClient, id: string, runId?: string): Promise<TransferInput> {
+async function storedStart(client: TemporalClient, id: string, runId?: string): Promise<Pick<Start, 'input' | 'content'>> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
     execution: { workflowId: id, runId: runId ?? null },
     maximumPageSize: 1,
   })
-  const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+  const { input, memo } = history?.events?.[0]?.workflowExecutionStartedEventAttributes ?? {}
+  const [payload] = input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
   const { namespace, loadedDataConverter } = client.options
-  // The payload is decoded here, because calls outside the SDK's methods bypass the codec.
-  return decodeFromPayloadsAtIndex(loadedDataConverter, 0, [payload], { type: 'workflow', namespace, workflowId: id })
+  // Payloads are decoded here, because calls outside the SDK's methods bypass the codec.
+  const decode = <Value>(given: typeof payload): Promise<Value> =>
+    decodeFromPayloadsAtIndex(loadedDataConverter, 0, [given], { type: 'workflow', namespace, workflowId: id })
+  const kept = memo?.fields?.[contentMemo]
+  return { input: await decode(payload), content: contentIn(kept && (await decode(kept).catch(() => undefined))) }
 }
 
 /** Undefined if the run is unreadable. An unreadable run is not Portage's and must not block the message. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../../domain/lane/lane.ts'
+import { contentIn, type KnownContent } from '../../../domain/transfer/content.ts'
 import { mip61Of, type Mip61State, isOutcome, type TransferState, transferStates } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
@@ -10,7 +11,7 @@ import { listPage } from '../visibility/memos.ts'
 import { closed, fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
 
 /** A transfer as the visibility store lists it. No worker is needed to read it. */
-export interface TransferRow {
+export interface TransferRow extends KnownContent {
   readonly id: string
   /** Absent until the first task. */
   readonly state?: TransferState
@@ -48,6 +49,8 @@ const serverTimeoutMs = 10_000
 const emptyPages = 5
 /** Memo with the transfer's start, ISO 8601. After a continue-as-new, the run's own start is later. */
 export const startedAtMemo = 'startedAt'
+/** Memo with the transfer's content, so that lists read neither histories nor chains. Workflows never read it. */
+export const contentMemo = 'content'
 
 /**
  * Newest first, open before closed. Only the last page has no `next`, and any page may be short. Throws INPUT_INVALID
@@ -111,6 +114,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
     lane: value('Lane'),
     txHash: value('TxHash'),
     code: value('PortageCode'),
+    ...contentIn(info.memo?.[contentMemo]),
     startedAt: startOf(info),
     closedAt: info.closeTime?.toISOString(),
   }

@@ -3,6 +3,7 @@ import { roundOf, workflowOf } from '../../../domain/lane/lane.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import { type Order, portageItself } from '../../../domain/order.ts'
 import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
+import { contentIn, type KnownContent } from '../../../domain/transfer/content.ts'
 import { mip61Of, type Mip61State, type BridgeName, type ChainName, type Transfer } from '../../../domain/transfer/transfer.ts'
 import { adoptSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { checkedOrder } from '../calls/workflow-calls.ts'
@@ -10,12 +11,12 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from '../connection/errors.ts'
 import { readLane } from '../lanes/lanes.ts'
 import { readableTransfer, storedTransfer } from './start-transfer.ts'
-import { stateOf, type TransferRow, toRow } from './transfer-list.ts'
+import { contentMemo, stateOf, type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
 /** `partial`: why the report has only what the server knows. */
 export type TransferReport =
-  | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
+  | (TransferStatus & KnownContent & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
 /** The report is partial if no worker answers within this time, ms. */
@@ -28,13 +29,14 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   const handle = client.workflow.getHandle(id)
   const info = await describe(client, id)
   const { name } = info.status
+  const content = contentIn(info.memo?.[contentMemo])
   if (name === 'COMPLETED') {
     const result = () => handle.result() as Promise<TransferStatus>
-    return toReport(await within(client, serverTimeoutMs, result).catch(rethrowAs(codes, { transfer: id })), name)
+    return { ...toReport(await within(client, serverTimeoutMs, result).catch(rethrowAs(codes, { transfer: id })), name), ...content }
   }
   if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
   try {
-    return toReport(await within(client, queryTimeoutMs, () => handle.query(statusQuery)), name)
+    return { ...toReport(await within(client, queryTimeoutMs, () => handle.query(statusQuery)), name), ...content }
   } catch (error) {
     if (isQueryRefused(error)) throw error
     return { ...toRow(info), partial: 'no worker of the target chain answered' }

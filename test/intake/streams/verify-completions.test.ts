@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { SubmitOptions } from '../../../intake/submit/submitter.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { createBlockScanner } from '../../../intake/streams/scanned/scan-blocks.ts'
 import { createCompletionVerifier } from '../../../intake/streams/scanned/follow-completions.ts'
@@ -20,13 +21,15 @@ const transfer: Transfer = {
 function network() {
   const { streamClient } = fakeStream(config)
   let shown = false
+  const hashes: (string | undefined)[] = []
   const source = fakeSource(config, {
-    initiated: async () => [{ transfer, height: 50 }],
+    initiated: async () => [{ transfer, height: 50, txHash: '0x50' }],
     delivered: async (transfers) => transfers.map(() => shown),
     recorded: async (numbers) => numbers.map(() => transfer),
   })
   const submitter = {
-    submit: async () => {
+    submit: async (_bridge: string, _message: Uint8Array, { sourceTxHash }: SubmitOptions = {}) => {
+      hashes.push(sourceTxHash)
       await streamClient.apply([{ kind: 'completed', numbers: [['1', '1']], from: 2, to: 2 }])
       return { id: 'it', status: 'started' as const }
     },
@@ -34,15 +37,16 @@ function network() {
   const block = async (height: number) => ({ height, hash: `h${height}`, parentHash: `h${height - 1}`, timestamp: 0 })
   const sourceChain = fakeChain(50, { block })
   const context = fakeContext(config, { streamClient, source, submitter, sourceChain, targetChain: fakeChain(1) })
-  return { context, streamClient, scan: createBlockScanner(context, async () => {}), show: () => (shown = true) }
+  return { context, streamClient, scan: createBlockScanner(context, async () => {}), hashes, show: () => (shown = true) }
 }
 
 describe('a completion that is seen before its number', () => {
   test('an early completion resolves its number once the number is known', async () => {
-    const { context, streamClient, scan, show } = network()
+    const { context, streamClient, scan, show, hashes } = network()
     const verify = createCompletionVerifier(context)
     expect(await verify()).toBe(false)
     await scan()
+    expect(hashes).toEqual(['0x50'])
     expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1, alarms: [], counts: { unknown: 1, completed: 0 } })
     show()
     await verify()

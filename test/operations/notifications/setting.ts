@@ -31,6 +31,8 @@ export const shortTimes: NotifyTimes = {
 
 export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 
+export const testContent = { amount: '1500000', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
+
 /** Transfers with steps that a test controls, on a real Temporal, and their receivers. */
 export interface NotificationSetting {
   readonly ledgers: Ledgers
@@ -90,7 +92,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
       }
       const id = transferId(one)
       if (parks) parked.add(sequence)
-      await startTransfer(client, id, { transfer: one })
+      await startTransfer(client, id, { transfer: one }, testContent)
       if (!parks) await client.workflow.getHandle(id).result()
       return id
     },
