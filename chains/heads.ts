@@ -70,6 +70,11 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
+/** The middle value, and the higher of two. One lying node of three cannot choose it. */
+export function middle(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => b - a)[Math.floor((values.length - 1) / 2)]
+}
+
 /** Blocks between a head and the majority's (`reached`). 0 if the head is slightly higher. Undefined if unknown. */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined

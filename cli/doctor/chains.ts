@@ -3,6 +3,7 @@ import type { NodeStatus } from '../../chains/port.ts'
 import { coinOfChain } from '../../config/networks.ts'
 import type { ChainConfig, Config, LaneSettings } from '../../config/schema/schema.ts'
 import { amountText } from '../../domain/text/amounts.ts'
+import { stalledAfter } from '../../operations/causes/explain-chains.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { chainFamilies, type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
@@ -63,7 +64,10 @@ async function checkSender(reader: Reader): Promise<Finding> {
   return `network ${reader.networkId}, receives transactions`
 }
 
-async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): Promise<Finding> {
+/** An honest head may be this far ahead of this machine's clock, s (go-ethereum, consensus/ethash: 15). */
+const mostAheadSeconds = 15
+
+async function checkNode(reader: Reader, { finality, networkId, blockTimeMs }: ChainConfig): Promise<Finding> {
   await reader.connect()
   const head = reader.heads.current
   if (!head) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'The node gave no block.' })
@@ -71,6 +75,12 @@ async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): 
   const detail = `network ${networkId}, head ${head.latest.height} (${age} s old), final ${head.finalized}`
   if (finality.kind === 'tag' && head.finalized === 0 && head.latest.height > 0) {
     return warn(`${detail}: nothing is tagged final`, 'If this network never tags a block, configure finality by depth.')
+  }
+  if (age < -mostAheadSeconds) {
+    return warn(`${detail}: the head is in the future`, 'Check the clock of this machine. If it is right, this node lies: replace it.')
+  }
+  if (age * 1_000 > Math.max(stalledAfter.leastMs, stalledAfter.blocks * blockTimeMs)) {
+    return warn(`${detail}: the head is old`, 'Compare it with the other nodes: the node is behind, or the chain has stalled.')
   }
   return detail
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
@@ -18,6 +18,11 @@ export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
 
 /** `previous`: SHA-256 of the line before (first line: of `portage:<day>`). It reveals changed or removed lines. */
 type Chained = OrderRecord & { readonly previous: string }
+
+/** The fields of an archived line that an export reads. */
+const lineSchema = z
+  .looseObject({ previous: z.string(), at: z.iso.datetime(), subject: z.string(), id: z.string(), kind: z.string() })
+  .transform((line) => line as unknown as Chained)
 
 /** Maximum length of an order to a workflow that strangers can start, characters. */
 const longestOrder = 500_000
@@ -40,7 +45,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     let missing: OrderRecord[] = []
     await updateText(store, nameOf(day), (text) => {
       const lines = linesOf(text)
-      const known = new Set(lines.map((line) => keyOf(parsedLine(line, nameOf(day)) as Chained)))
+      const known = new Set(lines.map((line) => keyOf(parsedLine(line, nameOf(day), lineSchema))))
       const unknown = ofDay.filter((record) => !known.has(keyOf(record)))
       missing = withRoom(unknown, text?.length ?? 0, skipped)
       if (missing.length === 0) return undefined
@@ -88,7 +93,7 @@ function named(subjects: readonly string[]): readonly string[] {
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
   const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
-    if ((parsedLine(line, nameOf(day)) as Chained).previous === hashOf(lines[index - 1], day)) continue
+    if (parsedLine(line, nameOf(day), lineSchema).previous === hashOf(lines[index - 1], day)) continue
     throw new RelayerError('ARCHIVE_INVALID', {
       detail: 'A line before it was changed, added or removed.',
       facts: { name: nameOf(day), line: index + 1 },

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { backoffMs } from '../../domain/backoff.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { pause } from '../../runtime/wait.ts'
@@ -55,17 +56,16 @@ export function linesOf(text: string | undefined): string[] {
   return text?.split('\n').filter(Boolean) ?? []
 }
 
-/** Throws ARCHIVE_INVALID. */
-export function parsedLine(line: string, name: string): object {
-  let cause: unknown
+/** A line of JSON with the checked fields. Throws ARCHIVE_INVALID. */
+export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<Line>): Line {
   try {
-    const value: unknown = JSON.parse(line)
-    if (typeof value === 'object' && value !== null) return value
-  } catch (error) {
-    cause = error
+    return schema.parse(JSON.parse(line))
+  } catch (cause) {
+    throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
   }
-  throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
 }
+
+const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
 /** The recorded progress, ms since the epoch. Undefined: none. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
@@ -80,8 +80,5 @@ export function writeThrough(store: ArchiveStore, name: string, through: number)
 }
 
 function throughIn(text: string | undefined, name: string): number | undefined {
-  if (text === undefined) return undefined
-  const at = Date.parse(String((parsedLine(text, name) as { through?: unknown }).through))
-  if (Number.isNaN(at)) throw new RelayerError('ARCHIVE_INVALID', { facts: { name } })
-  return at
+  return text === undefined ? undefined : Date.parse(parsedLine(text, name, progressSchema).through)
 }

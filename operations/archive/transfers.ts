@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
@@ -17,6 +18,14 @@ const overlapMs = hourMs
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
+
+/** The fields of an archived line that a pass reads. */
+const recordSchema = z
+  .looseObject({
+    ...{ id: z.string(), runId: z.string(), unreadable: z.string().optional() },
+    orders: z.array(z.looseObject({ at: z.iso.datetime() })).optional(),
+  })
+  .transform((record) => record as unknown as TransferRecord)
 
 export type Freshness = ReturnType<typeof freshnessOf>
 
@@ -69,7 +78,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
 
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly ClosedRun[]) {
   const name = sliceName(slice)
-  let archived = linesOf((await store.get(name))?.text).map((line) => parsedLine(line, name) as TransferRecord)
+  let archived = linesOf((await store.get(name))?.text).map((line) => parsedLine(line, name, recordSchema))
   const known = new Set(archived.filter((record) => !isUnreadable(record)).map(({ runId }) => runId))
   const missing = runs.filter(({ runId }) => !known.has(runId))
   const read = await mapLimited(missing, atOnce, async (run) => {
@@ -81,7 +90,7 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   if (records.length > 0) {
     await updateText(store, name, (text) => {
       const lines = linesOf(text)
-      archived = lines.map((line) => parsedLine(line, name) as TransferRecord)
+      archived = lines.map((line) => parsedLine(line, name, recordSchema))
       added = newOnes(archived, records)
       return added.length === 0 ? undefined : sliceText(lines, added)
     })

@@ -1,4 +1,4 @@
-import { comparedHeight, lagOf, mostLag, votersOf } from '../../chains/heads.ts'
+import { comparedHeight, lagOf, middle, mostLag, votersOf } from '../../chains/heads.ts'
 import { ageText } from '../../domain/text/age.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type NodeHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
@@ -42,17 +42,20 @@ function unreachable({ chain, nodes }: ChainFacts): string {
 }
 
 function explainStall(
-  { chain, blockTimeMs, finalAt, finalityStalledMs = usualFinalityStalledMs }: ChainFacts,
+  { chain, blockTimeMs, finalityStalledMs = usualFinalityStalledMs }: ChainFacts,
   heads: readonly NodeHead[],
   at: number,
 ): Pick<Finding, 'row' | 'what' | 'since'>[] {
-  const newest = heads.reduce((best, head) => (head.height > best.height ? head : best))
-  if (at - newest.at > Math.max(stalledAfter.leastMs, stalledAfter.blocks * blockTimeMs)) {
-    const what = `The newest block of ${chain} that a node shows is ${newest.height}, of ${ageText(at - newest.at)} ago.`
-    return [{ row: 'CHAIN_STALLED', since: newest.at, what }]
+  // A node may lie about one of these values, so each is the middle one of all nodes.
+  const of = (valueOf: (head: NodeHead) => number | undefined) => middle(heads.flatMap((head) => valueOf(head) ?? []))
+  const [height = 0, headAt = at, finalized = 0] = [of((head) => head.height), of((head) => head.at), of((head) => head.finalized)]
+  if (at - headAt > Math.max(stalledAfter.leastMs, stalledAfter.blocks * blockTimeMs)) {
+    const what = `The newest block of ${chain} that most nodes show is ${height}, of ${ageText(at - headAt)} ago.`
+    return [{ row: 'CHAIN_STALLED', since: headAt, what }]
   }
-  if (finalAt === undefined || newest.at - finalAt <= finalityStalledMs) return []
-  const what = `The newest final block of ${chain} is ${newest.finalized}, of ${ageText(at - finalAt)} ago; the head is ${newest.height}.`
+  const finalAt = of((head) => head.finalAt)
+  if (finalAt === undefined || headAt - finalAt <= finalityStalledMs) return []
+  const what = `The newest final block of ${chain} is ${finalized}, of ${ageText(at - finalAt)} ago; the head is ${height}.`
   return [{ row: 'FINALITY_STALLED', since: finalAt, what }]
 }
 

@@ -25,6 +25,8 @@ export interface NodeHead {
   readonly height: number
   readonly at: number
   readonly finalized: number
+  /** Time of the final block. Absent: finality is by depth or instant, or the block was not read. */
+  readonly finalAt?: number
   /** wei, decimal. */
   readonly baseFee?: string
 }
@@ -34,8 +36,6 @@ export interface ChainFacts {
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
   readonly finalityStalledMs?: number
-  /** Time of the final block. Absent: finality is by depth or instant, or the block was not read. */
-  readonly finalAt?: number
   /** Wei, decimal, by address. */
   readonly balances: ReadonlyMap<string, string>
 }

@@ -1,3 +1,4 @@
+import { middle } from '../../chains/heads.ts'
 import { type ConfiguredChain, createConfiguredChain } from '../../chains/registry.ts'
 import { nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
@@ -25,7 +26,7 @@ export async function probeChains(
   return Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, changesOf(name), environment)))
 }
 
-/** Makes one call, and four per node and three per lane. Never throws, and ends within `limits.chainMs`. */
+/** Makes one call, and five per node and three per lane. Never throws, and ends within `limits.chainMs`. */
 async function probeChain(
   name: ChainName,
   chain: ChainConfig,
@@ -38,17 +39,17 @@ async function probeChain(
     const nodes = await Promise.all(
       asked.map(async ({ url: _, reader, ...facts }): Promise<NodeFacts> => {
         if (facts.isDisabled) return facts
-        return { ...facts, head: await read(limits.chainMs - limits.nodeMs, () => headOf(reader)) }
+        return { ...facts, head: await read(limits.chainMs - limits.nodeMs, () => headOf(reader, chain)) }
       }),
     )
     const minutes = chain.finality.kind === 'tag' ? chain.finality.stalledAfterMinutes : undefined
-    const heights = nodes.map(({ head }) => valueOf(head)?.height ?? -1)
-    const reader = asked[heights.indexOf(Math.max(0, ...heights))]?.reader
-    const found = reader && (await read(limits.nodeMs, () => readState(reader, chain)))
+    const heights = nodes.map(({ head }) => valueOf(head)?.height)
+    const height = middle(heights.filter((one) => one !== undefined))
+    const reader = height === undefined ? undefined : asked[heights.indexOf(height)]?.reader
+    const balances = reader && (await read(limits.nodeMs, () => readBalances(reader, chain)))
     return {
-      ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: new Map() },
+      ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: valueOf(balances) ?? new Map() },
       finalityStalledMs: minutes === undefined ? undefined : minutes * 60_000,
-      ...valueOf(found),
     }
   } finally {
     for (const { reader } of asked) reader?.close()
@@ -81,7 +82,7 @@ function readerOf(name: ChainName, chain: ChainConfig, { node, url, use }: NodeT
 }
 
 /** Throws NODE_UNAVAILABLE, CHAIN_ID_MISMATCH, NODE_REFUSED. */
-async function headOf(reader: ConfiguredChain | undefined): Promise<NodeHead | undefined> {
+async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainConfig): Promise<NodeHead | undefined> {
   if (!reader) throw new RelayerError('CONFIG_INVALID', { detail: 'its URL names a variable that is not set here' })
   const status = () => reader.nodes()[0]
   const reads = status()?.use === 'all' || status()?.use === 'read'
@@ -92,14 +93,16 @@ async function headOf(reader: ConfiguredChain | undefined): Promise<NodeHead | u
   const head = reader.heads.current
   if (!head) return undefined
   const { height, timestamp, baseFee } = head.latest
-  return { height, at: timestamp * 1_000, finalized: head.finalized, ...(baseFee !== undefined && { baseFee }) }
+  const final = finality.kind === 'tag' ? await reader.block(head.finalized, 'latest').catch(() => undefined) : undefined
+  return {
+    ...{ height, at: timestamp * 1_000, finalized: head.finalized },
+    ...(final && { finalAt: final.timestamp * 1_000 }),
+    ...(baseFee !== undefined && { baseFee }),
+  }
 }
 
-async function readState(reader: ConfiguredChain, { finality, lanes }: ChainConfig): Promise<Pick<ChainFacts, 'balances' | 'finalAt'>> {
-  const finalized = reader.heads.current?.finalized ?? 0
-  const [final, ...balances] = await Promise.all([
-    finality.kind === 'tag' ? reader.block(finalized, 'latest') : undefined,
-    ...lanes.slice(0, mostLanes).map(async ({ address }) => [address, (await reader.account(address)).balance] as const),
-  ])
-  return { balances: new Map(balances), ...(final && { finalAt: final.timestamp * 1_000 }) }
+async function readBalances(reader: ConfiguredChain, { lanes }: ChainConfig): Promise<ChainFacts['balances']> {
+  return new Map(
+    await Promise.all(lanes.slice(0, mostLanes).map(async ({ address }) => [address, (await reader.account(address)).balance] as const)),
+  )
 }

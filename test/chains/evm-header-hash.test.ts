@@ -31,6 +31,14 @@ function block(height: number, fits: boolean) {
 }
 
 describe('headers', () => {
+  test('a block whose time no Date can hold is refused', () => {
+    const latest = 8_640_000_000_000
+    expect(new Date(readBlock({ ...genesis, timestamp: `0x${latest.toString(16)}` }).timestamp * 1_000).toISOString()).toMatch(/^\+275760/)
+    for (const seconds of [latest + 1, 2 ** 53 - 1]) {
+      expect(() => readBlock({ ...genesis, timestamp: `0x${seconds.toString(16)}` })).toThrow('block timestamp')
+    }
+  })
+
   test("the hash of Ethereum's first block follows from its header, and an altered or cut header fails", () => {
     expect(headerHash(genesis)).toBe(genesis.hash)
     for (const field of Object.keys(genesis).filter((name) => name !== 'hash' && name !== 'transactions')) {

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Block } from '../../port.ts'
-import { toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord, toTime } from '../hex.ts'
 import { resultsOf } from '../nodes/ask.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
@@ -30,7 +30,7 @@ export function readBlock(value: unknown): EvmBlock {
     height: toNumber(raw['number'], 'block number'),
     hash,
     parentHash: toHash(raw['parentHash'], 'parent hash'),
-    timestamp: toNumber(raw['timestamp'], 'block timestamp'),
+    timestamp: toTime(raw['timestamp'], 'block timestamp'),
     ...(raw['baseFeePerGas'] != null && { baseFee: toDecimal(raw['baseFeePerGas'], 'base fee') }),
     transactions: toList(raw['transactions'], 'transactions').map((hash) => toHash(hash, 'transaction hash')),
     gasLimit: BigInt(toDecimal(raw['gasLimit'], 'gas limit')),

@@ -88,6 +88,25 @@ describe('the log of orders', () => {
     await expect(verifyDay(store, '2026-11-22')).rejects.toMatchObject({ code: 'ARCHIVE_INVALID', facts: { line } })
   })
 
+  test.each(['null', '5', '"x"', '[]', '{}', '{"previous":5}'])(
+    'a line that is no order, %s, is named as a damaged archive',
+    async (line) => {
+      await exportOrders(store, [lane], now)
+      await writeFile(file('22'), `${line}\n`)
+      await expect(verifyDay(store, '2026-11-22')).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
+      await expect(exportOrders(store, [lane, settings], now)).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
+    },
+  )
+
+  test.each(['null', '5', '[]', '{"through":5}', '{"through":"5"}', '{"through":"+275760-09-13T00:00:00.000Z"}'])(
+    'progress that is no time, %s, is named as a damaged archive',
+    async (text) => {
+      await exportOrders(store, [lane], now)
+      await writeFile(join(dir, 'orders', 'progress.json'), text)
+      await expect(lastExport(store)).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
+    },
+  )
+
   test('a removed last line shows by the head that was kept', async () => {
     const { heads } = await exportOrders(store, [lane, settings], now)
     await writeFile(file('22'), `${(await linesOf('22'))[0]}\n`)

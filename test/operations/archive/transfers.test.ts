@@ -72,6 +72,20 @@ describe('the archive of transfers', () => {
     expect([await archived(), await progress(), next.leftOut]).toEqual([['run-0.5', 'run-5', 'run-9'], iso(ago(0)), undefined])
   })
 
+  test.each([
+    'null',
+    '5',
+    '"x"',
+    '[]',
+    '{}',
+    ...['5', '"abc"', '[null]', '[{"at":5}]'].map((orders) => `{"id":"t","runId":"r","orders":${orders}}`),
+  ])('a line that is no record, %s, is named as a damaged archive', async (line) => {
+    const name = 'transfers/2026/11/22/1130.jsonl'
+    await store.put(name, `${line}\n`, undefined)
+    const pass = archiveTransfers(clientWith([0.5]), store, { ordersThrough: 0, oldest, now })
+    await expect(pass).rejects.toMatchObject({ code: 'ARCHIVE_INVALID', facts: { name } })
+  })
+
   test('an empty archive has no end after a pass that began after every run of Temporal', async () => {
     const client = clientWith([0.5, 5, 71])
     const late = await archiveTransfers(client, store, { since: ago(1), ordersThrough: 0, oldest, now })

@@ -57,7 +57,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   CHAIN_UNREACHABLE: ofNodes(undefined),
   CHAIN_WITHOUT_MAJORITY: ofNodes(head, undefined),
   CHAIN_STALLED: ofNodes({ ...head, at: at - 60_000 }),
-  FINALITY_STALLED: { chains: [chain({ finalAt: at - 2 * 3_600_000 })] },
+  FINALITY_STALLED: { chains: [chain({ nodes: nodes({ ...head, finalAt: at - 2 * 3_600_000 }) })] },
   CHAIN_WITHOUT_WORKER: { chainWorkers: new Map([['bsc', ofQueue(unpolled)]]) },
   LANE_WITHOUT_WORKER: { lanes: [laneFacts({ queue: unpolled })] },
   WORKFLOW_FAILING: { failing: [{ workflow: 'settings', tries: 4 }] },

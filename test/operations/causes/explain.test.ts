@@ -111,8 +111,8 @@ describe('chains and nodes', () => {
       { code: 'CHAIN_STALLED', since: '2026-11-22T11:59:29.000Z' },
     ])
     expect(codes({ chains: [chain({ blockTimeMs: 12_000, nodes: nodes({ ...head, at: at - 31_000 }) })] })).toEqual([])
-    expect(codes({ chains: [chain({ finalAt: at - 2 * 3_600_000 })] })).toEqual(['FINALITY_STALLED'])
-    const half = { finalAt: at - 1_800_000 }
+    expect(codes({ chains: [chain({ nodes: nodes({ ...head, finalAt: at - 2 * 3_600_000 }) })] })).toEqual(['FINALITY_STALLED'])
+    const half = { nodes: nodes({ ...head, finalAt: at - 1_800_000 }) }
     expect(codes({ chains: [chain(half)] })).toEqual([])
     expect(codes({ chains: [chain({ ...half, finalityStalledMs: 1_200_000 })] })).toEqual(['FINALITY_STALLED'])
   })

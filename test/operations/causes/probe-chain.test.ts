@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { noSettings } from '../../../domain/settings/settings.ts'
+import { explainChains } from '../../../operations/causes/explain-chains.ts'
 import { probeChains } from '../../../operations/causes/probe-chain.ts'
+import { startBlockNode } from '../../helpers/block-node.ts'
 import { startHostileServer } from '../../helpers/hostile-server.ts'
 import { config, read } from './facts.ts'
 
@@ -22,4 +24,24 @@ test('an added node is not asked while a variable of its URL is not set', async 
   const [facts] = await probeChains({ config: { chains: { bsc } } as never, environment: {} }, settings)
   expect(facts?.nodes).toMatchObject([{ node: 'spare', added: true, head: { error: { code: 'CONFIG_INVALID' } } }])
   expect(asked).toEqual([])
+})
+
+test.each([
+  ['the first second', 0],
+  ['the year 2318', 11_000_000_000],
+  ['the year 285428751', 2 ** 53 - 1],
+])('one of three nodes cannot hide or make up a stalled chain with a higher block of %s', async (_, timestamp) => {
+  const now = Date.now()
+  const honest = { height: 100, timestamp: Math.floor(now / 1_000) }
+  const liar = { height: 103, timestamp }
+  const stuckAs = async (...heads: readonly (typeof honest)[]) => {
+    const urls = await Promise.all(heads.map(startBlockNode))
+    const nodes = urls.map((url) => ({ url, use: 'all' }))
+    const bsc = { ...config.chains['bsc'], nodes, finality: { kind: 'tag' }, urlVariables: [], feeHistory: {}, blockTimeMs: 1_000 }
+    const chains = await probeChains({ config: { chains: { bsc } } as never, environment: {} }, Promise.resolve(read(noSettings)))
+    return explainChains({ at: Date.now(), chains }).map(({ row }) => row)
+  }
+  expect(await stuckAs(liar, honest, honest)).not.toContain('CHAIN_STALLED')
+  const stalled = { height: 100, timestamp: honest.timestamp - 600 }
+  expect(await stuckAs(liar, stalled, stalled)).toContain('CHAIN_STALLED')
 })

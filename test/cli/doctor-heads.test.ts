@@ -1,0 +1,17 @@
+import { checkChains } from '../../cli/doctor/chains.ts'
+import { startBlockNode } from '../helpers/block-node.ts'
+import { expect, test } from 'vitest'
+
+async function nodeCheck(timestamp: number) {
+  const url = await startBlockNode({ height: 100, timestamp })
+  const fields = { nodes: [{ url, use: 'all' }], finality: { kind: 'tag' }, feeHistory: {}, lanes: [] }
+  const found = await checkChains({ chains: { bsc: { family: 'evm', networkId: 1397, blockTimeMs: 1_000, ...fields } } } as never)
+  return found.find(({ name }) => name.startsWith('node node-1'))
+}
+
+test('doctor warns of a node whose head is in the future or old', async () => {
+  const now = Math.floor(Date.now() / 1_000)
+  expect(await nodeCheck(now)).toMatchObject({ status: 'ok' })
+  expect(await nodeCheck(now + 3_600)).toMatchObject({ status: 'warn', detail: expect.stringContaining('in the future') as string })
+  expect(await nodeCheck(0)).toMatchObject({ status: 'warn', detail: expect.stringContaining('the head is old') as string })
+})
