@@ -12,8 +12,7 @@ ARG BASE=docker.io/library/node:24-bookworm
 FROM ${BASE} AS compiled
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# Not npm ci: scripts/setup.mjs says why.
-RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
 # The files that `npm run release` packs, and the native part that npm would install with it, for this platform alone.
 RUN set -eu; \

@@ -58,7 +58,7 @@ function wantedStamp() {
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
 }
 
-/** The part of package.json that npm install reads: a new script is no reason to install again. */
+/** The part of package.json that npm reads to install: a new script is no reason to install again. */
 function dependenciesOf(text) {
   const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
   return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
@@ -82,10 +82,9 @@ function installPackages(force) {
     return false
   }
   const started = Date.now()
-  console.error('set-up: installing packages with npm install (about a minute the first time)')
-  // Not npm ci: it refuses a lock file that does not list the optional packages of every platform, and npm install
-  // leaves those out of the lock that the registry in use does not have.
-  const { status, error } = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
+  console.error('set-up: installing packages with npm ci (about a minute the first time)')
+  // npm ci installs exactly the versions and digests of the lock file, and never changes the file.
+  const { status, error } = run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   if (error)
     stop(
       'npm could not be started.',
@@ -94,9 +93,9 @@ function installPackages(force) {
     )
   if (status !== 0) {
     stop(
-      `npm install ended with exit code ${status}.`,
+      `npm ci ended with exit code ${status}.`,
       'the packages are what Portage runs on.',
-      'read the lines of npm above. Offline or behind a proxy: npm config get registry, npm ping.',
+      'read the lines of npm above. Offline or behind a proxy: npm config get registry, npm ping. After a change of package.json: npm run lock.',
     )
   }
   checkAnvil()
@@ -116,7 +115,7 @@ function checkAnvil() {
   stop(
     `anvil does not run on ${process.platform} ${process.arch}.`,
     'the devnet, the demo and the tests run their chains on it.',
-    'npm install @foundry-rs/anvil --include=optional; if there is no build for this platform, use Linux, macOS or WSL 2.',
+    'npm run setup -- --force; if there is no build for this platform, use Linux, macOS or WSL 2.',
   )
 }
 

@@ -17,11 +17,13 @@ beforeEach(() => {
   depend({})
 })
 
-function depend(dependencies: Record<string, string>): void {
-  writeFileSync(join(clone, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0', dependencies }))
+/** @param locked entries of the lock file */
+function depend(dependencies: Record<string, string>, locked: Readonly<Record<string, object>> = {}): void {
+  const own = { name: 'x', version: '1.0.0', dependencies }
+  writeFileSync(join(clone, 'package.json'), JSON.stringify(own))
   writeFileSync(
     join(clone, 'package-lock.json'),
-    JSON.stringify({ name: 'x', version: '1.0.0', lockfileVersion: 3, requires: true, packages: {} }),
+    JSON.stringify({ name: 'x', version: '1.0.0', lockfileVersion: 3, requires: true, packages: { '': own, ...locked } }),
   )
 }
 
@@ -61,9 +63,20 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     const env = { npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0', npm_config_cache: join(clone, 'cache') }
     const first = setup([], { env })
     expect(first.status).toBe(1)
-    expect(first.stderr).toContain('npm install ended with exit code')
+    expect(first.stderr).toContain('npm ci ended with exit code')
     expect(first.stderr).toContain('npm config get registry')
     expect(setup([], { env }).stderr).toContain('installing packages')
+  })
+
+  test('a lock file that does not fit package.json is refused, and stays as it is', () => {
+    const lock = readFileSync(join(clone, 'package-lock.json'), 'utf8')
+    writeFileSync(join(clone, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0', dependencies: { anvil: 'file:anvil' } }))
+    mkdirSync(join(clone, 'anvil'))
+    writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', version: '1.0.0' }))
+    const { status, stderr } = setup([], { env: { npm_config_cache: join(clone, 'cache') } })
+    expect(status).toBe(1)
+    expect(stderr).toContain('After a change of package.json: npm run lock.')
+    expect(readFileSync(join(clone, 'package-lock.json'), 'utf8')).toBe(lock)
   })
 
   test('a package that did not come with its binary is named', () => {
@@ -74,9 +87,10 @@ describe('npm run setup', { timeout: 120_000 }, () => {
   })
 
   test('a home that is read-only: names the variable, and not Go', () => {
-    depend({ anvil: 'file:anvil' })
+    const program = { version: '1.0.0', bin: { anvil: 'anvil.js' } }
+    depend({ anvil: 'file:anvil' }, { anvil: program, 'node_modules/anvil': { resolved: 'anvil', link: true } })
     mkdirSync(join(clone, 'anvil'))
-    writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', version: '1.0.0', bin: { anvil: 'anvil.js' } }))
+    writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', ...program }))
     writeFileSync(join(clone, 'anvil/anvil.js'), '#!/usr/bin/env node\n', { mode: 0o755 })
     // A file where the home should be: nobody may write below it, not even root.
     const cache = join(clone, 'package.json')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { changesOf, released } from '../../scripts/release/changelog.ts'
+import { completedPackages, missingPackages } from '../../scripts/release/lock.ts'
 import { allowedLicences, isAllowed } from '../../scripts/release/packages.ts'
 import { releaseSbom, type Sbom } from '../../scripts/release/sbom.ts'
 
@@ -14,15 +15,56 @@ interface Locked {
   readonly license?: string
   readonly integrity?: string
   readonly dev?: true
+  readonly optional?: true
   readonly hasInstallScript?: true
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+  readonly libc?: readonly string[]
 }
 const { packages } = read('package-lock.json') as { packages: Record<string, Locked> }
 const locked = Object.entries(packages).filter(([place]) => place !== '')
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
 describe('the lock file', () => {
-  test('has a digest of every package', () => {
-    expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([place]) => place)).toEqual([])
+  /** Whether npm installs it on a Linux with glibc, as the image and CI have. */
+  const isForLinux = ({ os, cpu, libc }: Locked, arch: string) =>
+    os?.includes('linux') !== false && cpu?.includes(arch) !== false && libc?.includes('glibc') !== false
+
+  test('has a digest of every package that the image or CI installs; others without one are optional', () => {
+    const bare = locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))
+    const isInstalled = (one: Locked) => isForLinux(one, 'x64') || (!one.dev && isForLinux(one, 'arm64'))
+    expect(bare.filter(([, one]) => isInstalled(one) || !one.optional).map(([place]) => place)).toEqual([])
+    expect(isForLinux(packages['node_modules/@rollup/rollup-linux-x64-gnu']!, 'x64')).toBe(true)
+  })
+
+  test('has every optional package of every platform, so that npm ci accepts it', () => {
+    expect(missingPackages(packages).map(({ name }) => name)).toEqual([])
+    const { 'node_modules/@rollup/rollup-win32-x64-msvc': removed, ...others } = packages
+    expect(missingPackages(others)).toMatchObject([{ name: '@rollup/rollup-win32-x64-msvc', version: removed!.version }])
+  })
+
+  test('npm run lock completes it as npm writes it, without a digest', () => {
+    const names = ['@rollup/rollup-win32-x64-msvc', '@oxfmt/binding-linux-arm64-musl', '@oxlint-tsgolint/darwin-arm64']
+    const places = names.map((name) => `node_modules/${name}`)
+    const others = Object.fromEntries(Object.entries(packages).filter(([place]) => !places.includes(place)))
+    const completed = Object.entries(completedPackages(others))
+    expect(completed.map(([place]) => place)).toEqual(Object.keys(packages))
+    for (const place of places) {
+      const { integrity: _, ...rest } = packages[place]!
+      expect(completed.find(([one]) => one === place)?.[1]).toEqual(rest)
+    }
+  })
+
+  test('names no registry', () => {
+    expect(locked.filter(([, one]) => 'resolved' in one).map(([place]) => place)).toEqual([])
+  })
+
+  test('set-up and image install exactly what it has', () => {
+    for (const file of ['scripts/setup.mjs', 'Dockerfile']) {
+      const text = readFileSync(join(root, file), 'utf8')
+      expect(text).not.toMatch(/npm install|'npm', \['install'/)
+      expect(text).toMatch(/RUN npm ci|'npm', \['ci'/)
+    }
   })
 
   test('has install scripts only of packages that package.json names, with or without leave to run them', () => {
