@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config'
 import LongestFirst from './scripts/longest-first.ts'
 
 /**
- * Tests that count calls or state transitions. On a busy machine a transfer costs more polls, so they run after all
- * others.
+ * Tests that count calls or state transitions. On a busy machine a transfer costs more polls, so they run without the
+ * others: by `npm run test:costs`, and in CI after `npm test`.
  */
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 

@@ -24,6 +24,7 @@ async function gates(script: string): Promise<{ code: number; summary: string[] 
 }
 
 const tests = `test) echo 'NOT RUN: a test'; echo '      Tests  900 passed (900)'; echo '900 passed, 0 failed';;`
+const costs = `run) case "$*" in *test:costs*) echo '3 passed, 1 failed'; exit 1;; esac;;`
 const others = `tsx) echo '      Tests  7 passed (7)'; echo '7 passed, 0 failed'; echo 'NOT RUN: on Node 24: no npm' >&2;;`
 
 test('the summary of all gates lists the parts that were not run and the counts of the tests', async () => {
@@ -48,6 +49,15 @@ test('a gate that fails counts as one failure, and the summary says how to run i
   expect(summary).toContain('  npm run --silent helm:check')
   expect(summary).toContain('  npm run schemathesis')
   expect(code).toBe(1)
+})
+
+test('failures of the costs are counted one by one, and tests that broke before they had a count are one failure', async () => {
+  const one = await gates(`case "$1" in ${tests} ${others} ${costs} esac`)
+  expect(one.summary).toContain('  npm run test:costs')
+  expect([one.code, one.summary.at(-1)]).toEqual([1, '903 passed, 1 failed'])
+  const broken = `run) case "$*" in *test:costs* | *helm*) exit 1;; esac;;`
+  const two = await gates(`case "$1" in ${tests} ${others} ${broken} esac`)
+  expect([two.code, two.summary.at(-1)]).toEqual([1, '900 passed, 2 failed'])
 })
 
 test('the summary of failed tests names their log, the tests and the commands that run them alone', async () => {
