@@ -3,14 +3,15 @@
 // before anything is installed. Prints to stderr, so that commands with --json keep stdout for themselves.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const minimumNode = [20, 3]
 const root = fileURLToPath(new URL('..', import.meta.url))
-const stampFile = `${root}node_modules/.portage-setup`
+const modules = `${root}node_modules`
+const stampFile = `${modules}/.portage-setup`
 
 const help = `Usage: npm run setup [-- --force] [--tests]
 
@@ -76,6 +77,11 @@ function checkNode() {
 
 /** True if they were installed now. */
 function installPackages(force) {
+  // npm ci empties the folder first: through a link it would empty that of another clone.
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    console.error('set-up: node_modules is a link: its packages are those of another clone, and are left as they are')
+    return false
+  }
   const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
   if (!force && stamp === wantedStamp()) {
     console.error('set-up: packages are up to date')

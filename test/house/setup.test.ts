@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -77,6 +77,14 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     expect(status).toBe(1)
     expect(stderr).toContain('After a change of package.json: npm run lock.')
     expect(readFileSync(join(clone, 'package-lock.json'), 'utf8')).toBe(lock)
+  })
+
+  test('packages that a link lends from another clone stay as they are', () => {
+    mkdirSync(join(clone, 'lent/one'), { recursive: true })
+    symlinkSync(join(clone, 'lent'), join(clone, 'node_modules'))
+    const { stderr } = setup(['--force'], { env: { TEMPORAL_CLI: process.execPath, npm_config_cache: join(clone, 'cache') } })
+    expect(stderr).toContain('set-up: node_modules is a link')
+    expect(readdirSync(join(clone, 'node_modules'))).toEqual(['one'])
   })
 
   test('a package that did not come with its binary is named', () => {
