@@ -61,13 +61,20 @@ export const transactionSchema = z
     round: z.number(),
     kind: z.enum(['call', 'noop']),
     hash: z.string().optional().describe('Absent: the attempt is recorded, and no process has reported its hash yet.'),
+    to: z.string().optional().describe('Absent: no process has reported the attempt yet.'),
+    value: z.string().optional().describe('Wei.'),
+    gasLimit: z.string().optional().describe('Gas units.'),
     maxFee: z.string().describe('Wei per gas.'),
     tip: z.string().describe('Wei per gas.'),
     fate: z
-      .enum(['pending', 'mined', 'replaced', 'reorged', 'dropped'])
-      .describe('replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.'),
+      .enum(['recorded', 'signed', 'pending', 'mined', 'reverted', 'replaced', 'reorged', 'dropped'])
+      .describe('signed: no node has accepted it yet. pending: a node accepted it. reverted: mined without effect. replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.'),
+    gasUsed: z.string().optional().describe('Gas units of the whole transaction.'),
     gasPaid: z.string().optional().describe('Cost, wei; for a batch the share of the transfer.'),
-    at: z.number().optional().describe('When its hash was first reported, ms since the epoch.'),
+    at: z.number().optional().describe('When it was recorded in the ledger, ms since the epoch.'),
+    acceptedAt: z.number().optional().describe('When a node accepted it first.'),
+    includedAt: z.number().optional().describe('When it was seen in a block.'),
+    reorgedAt: z.number().optional().describe('When its block left the chain.'),
   })
   .describe('A transaction that any process signed for the transfer.')
 export type TransactionRow = z.output<typeof transactionSchema>

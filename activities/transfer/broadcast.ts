@@ -101,8 +101,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
   const signal = context.cancellationSignal
   const until = Date.now() + (deps.followMs ?? 30_000)
   for (;;) {
-    enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
-    await untilIncluded(pending, deps.agent, until, signal)
+    await untilIncluded({ pending, enter, signal }, deps.agent, until)
     if (signal.aborted) await context.cancelled
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
@@ -133,8 +132,13 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
 }
 
 /** Ends early if the lane is forbidden, since another lane may deliver then. */
-async function untilIncluded(pending: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
+async function untilIncluded(
+  { pending, enter, signal }: Pick<Following, 'pending' | 'enter'> & { readonly signal: AbortSignal },
+  agent: LaneAgent,
+  until: number,
+): Promise<void> {
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
+    enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
     if (await pending.until(({ kind }) => kind !== 'pending', Math.min(laneCheckMs, until - Date.now()), signal)) return
   }
 }

@@ -37,6 +37,7 @@ export function reportText(
   }
   const { amount, token, recipient, sourceTxHash } = report
   const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, timeline, orders } = report
+  const coin = coinOfChain(config, transfer.targetChain)
   const head = facts({
     transfer: id,
     state,
@@ -54,15 +55,16 @@ export function reportText(
     transaction: txHash,
     block: delivery?.blockHeight,
     'delivered by': delivery && `${delivery.by ?? 'unknown'}${delivery.ours ? ' (ours)' : ''}`,
-    'gas paid': amountCell(delivery?.gasPaid, coinOfChain(config, transfer.targetChain)),
+    'gas paid': amountCell(delivery?.gasPaid, coin),
     code,
     reason,
     remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,
     rounds,
   })
-  const attempts = section(transactions, ({ nonce, kind: attempt, hash, maxFee, tip, fate }) => {
-    return { nonce, attempt, transaction: hash, 'max fee': gasPriceCell(maxFee), tip: gasPriceCell(tip), fate }
-  })
+  const attempts = section(transactions, ({ nonce, kind: attempt, hash, to, value, gasLimit, gasUsed, maxFee, tip, fate }) => ({
+    ...{ nonce, attempt, transaction: hash, to, value: amountCell(value, coin), 'gas limit': gasLimit, 'gas used': gasUsed },
+    ...{ 'max fee': gasPriceCell(maxFee), tip: gasPriceCell(tip), fate },
+  }))
   const lines = section(timeline, ({ at, state, note }) => {
     const time = new Date(at).toISOString()
     return { time: { full: time, short: timeText(time) }, state, note: { full: note, short: shortHexIn(note) } }

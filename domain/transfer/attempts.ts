@@ -1,17 +1,23 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** A transaction that a process signed. `outbid`: another with its nonce was mined. `open`: it is in no block. */
-export interface SignedAttempt extends Pick<TransferTransaction, 'kind' | 'maxFee' | 'tip'> {
+/**
+ * An attempt that a process signed. `signed`: no node has accepted it yet. `open`: a node accepted it. `outbid`: another
+ * attempt for its nonce was mined.
+ */
+export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string
-  readonly fate: 'mined' | 'outbid' | 'open'
+  readonly fate: 'signed' | 'open' | 'mined' | 'reverted' | 'outbid'
 }
 
 /**
- * `replaced`: another attempt for the nonce was mined. `reorged`: the block left the chain, but the transaction may be
- * mined again. `dropped`: the nonce was left to the lane, or used by another transaction.
+ * `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted it yet. `pending`: a node
+ * accepted it. `reverted`: mined without effect. `replaced`: another attempt for the nonce was mined. `reorged`: the
+ * block left the chain, but the transaction may be mined again. `dropped`: the nonce was left to the lane, or used by
+ * another transaction.
  */
-export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
+export type TransactionFate = 'recorded' | 'signed' | 'pending' | 'mined' | 'reverted' | 'replaced' | 'reorged' | 'dropped'
 
+/** Times are ms since the epoch, by the clock of the process that reported the transaction. */
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
@@ -19,14 +25,28 @@ export interface TransferTransaction {
   readonly kind: 'call' | 'noop'
   /** Absent: the ledger recorded the transaction, but no process has reported it yet. */
   readonly hash?: string
+  /** Lower-case address. Absent: no process has reported the transaction yet. */
+  readonly to?: string
+  /** Wei, decimal. */
+  readonly value?: string
+  /** Gas units, decimal. */
+  readonly gasLimit?: string
   /** Wei per gas, decimal. */
   readonly maxFee: string
   readonly tip: string
   readonly fate: TransactionFate
+  /** Gas units, decimal, of the whole transaction. Absent: not in a block. */
+  readonly gasUsed?: string
   /** Gas paid, wei, decimal; for a batch the transfer's share. Absent: not in a block. */
   readonly gasPaid?: string
-  /** When the transfer learned of the transaction, ms since the epoch. */
+  /** When the attempt was recorded, before it was signed. After a takeover: when the new process learned of it. */
   readonly at?: number
+  /** When a node accepted it first. */
+  readonly acceptedAt?: number | undefined
+  /** When it was last seen to enter a block. */
+  readonly includedAt?: number
+  /** When its block was last seen to leave the chain. */
+  readonly reorgedAt?: number
 }
 
 export const transactionsKept = 48
@@ -37,36 +57,47 @@ interface NonceReport extends Pick<TransferTransaction, 'lane' | 'nonce' | 'roun
   readonly landed?: { readonly txHash: string; readonly gasPaid: string }
 }
 
+/** Merges a process's report into the known transactions. The earliest `at` and `acceptedAt` stay. */
 export function recordAttempts(
-  known: readonly TransferTransaction[],
+  earlier: readonly TransferTransaction[],
   { lane, nonce, round, at, tried, landed }: NonceReport,
 ): TransferTransaction[] {
-  const byHash = new Map(known.map((one) => [one.hash ?? '', one]))
-  for (const { kind, hash, maxFee, tip, fate } of tried) {
-    const before = byHash.get(hash)
-    const paid = landed?.txHash === hash ? { gasPaid: landed.gasPaid } : {}
-    const merged = { ...(before ?? { lane, nonce, round, kind, hash, maxFee, tip, at }), fate: fateAfter(before?.fate, fate), ...paid }
-    byHash.set(hash, merged)
+  const byHash = new Map(earlier.map((one) => [one.hash ?? '', one]))
+  for (const { fate, ...attempt } of tried) {
+    const known: Partial<TransferTransaction> = byHash.get(attempt.hash) ?? {}
+    const { gasUsed: _, gasPaid: __, ...before } = known
+    const merged = { lane, nonce, round, ...before, ...attempt, fate: fateAfter(before.fate, fate) }
+    const times = { at: before.at ?? attempt.at ?? at, acceptedAt: before.acceptedAt ?? attempt.acceptedAt }
+    const paid = landed?.txHash === attempt.hash ? { gasPaid: landed.gasPaid } : {}
+    byHash.set(attempt.hash, { ...merged, ...times, ...paid })
   }
   return [...byHash.values()].slice(-transactionsKept)
 }
 
 function fateAfter(before: TransactionFate | undefined, reported: SignedAttempt['fate']): TransactionFate {
-  if (reported === 'mined') return 'mined'
   if (reported === 'outbid') return 'replaced'
-  return before === 'mined' || before === 'reorged' ? 'reorged' : 'pending'
+  if (reported === 'mined' || reported === 'reverted') return reported
+  if (before === 'reorged' || isMined(before)) return 'reorged'
+  return reported === 'open' || before === 'pending' ? 'pending' : 'signed'
 }
 
-export function rollBackAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
+function isMined(fate: TransactionFate | undefined): boolean {
+  return fate === 'mined' || fate === 'reverted'
+}
+
+/** @param at ms since the epoch */
+export function rollBackAttempts(known: readonly TransferTransaction[], round: number, at: number): TransferTransaction[] {
   return known.map((one) => {
-    if (one.round !== round || one.fate !== 'mined') return one
-    const { gasPaid: _, ...rest } = one
-    return { ...rest, fate: 'reorged' }
+    if (one.round !== round || !isMined(one.fate)) return one
+    const { gasUsed: _, gasPaid: __, ...rest } = one
+    return { ...rest, fate: 'reorged', reorgedAt: at }
   })
 }
 
+const unmined: readonly TransactionFate[] = ['signed', 'pending', 'reorged']
+
 export function dropAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
-  return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
+  return known.map((one) => (one.round === round && unmined.includes(one.fate) ? { ...one, fate: 'dropped' } : one))
 }
 
 /** Why a transfer cannot end yet. @param nonces that may still be mined; one without `nonce`: all grants of the lane */

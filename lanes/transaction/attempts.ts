@@ -1,4 +1,4 @@
-import type { MinedTransaction, Watch } from '../../chains/port.ts'
+import type { Inclusion, MinedTransaction, Watch } from '../../chains/port.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent, Attempt } from '../../domain/lane/lane.ts'
@@ -18,6 +18,9 @@ interface SigningCall {
 
 /** `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config; a cheaper one may not. */
 type SigningRefusal = 'call' | 'limit'
+
+/** ms since the epoch, as in `TransferTransaction`. */
+type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includedAt' | 'reorgedAt']?: number }
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
@@ -46,6 +49,7 @@ export class Attempts {
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
   readonly #places = new Map<string, number>()
+  readonly #times: AttemptTimes[] = []
 
   constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], { intent, intentId, tried = [] }: SigningCall) {
     this.#deps = deps
@@ -55,6 +59,7 @@ export class Attempts {
     this.#intentId = intentId
     this.#earlierNoops = new Set(tried.flatMap(({ kind, hash }) => (kind === 'noop' ? [hash] : [])))
     this.watch = deps.chain.watch(tried.map(({ hash }) => hash))
+    this.#noteRecorded()
   }
 
   get isFilling(): boolean {
@@ -93,14 +98,36 @@ export class Attempts {
 
   get tried(): AttemptRecord[] {
     const { inclusion } = this.watch
-    const mined = inclusion.kind === 'included' ? inclusion.receipt.hash : undefined
-    const place = mined === undefined ? undefined : this.#places.get(mined)
-    return this.recorded.flatMap(({ kind, maxFee, tip }, index) => {
+    const receipt = inclusion.kind === 'included' ? inclusion.receipt : undefined
+    const place = receipt && this.#places.get(receipt.hash)
+    return this.recorded.flatMap((attempt, index): AttemptRecord[] => {
       const signed = this.#signed.get(index)
-      if (!signed) return []
-      const won = place === index
-      return [{ kind, hash: won && mined ? mined : signed.hash, maxFee, tip, fate: won ? 'mined' : mined ? 'outbid' : 'open' }]
+      const call = this.#callOf(attempt)
+      if (!signed || !call) return []
+      const { kind, gasLimit, maxFee, tip } = attempt
+      const times = this.#times[index]
+      const made = { kind, to: call.to, value: call.value, gasLimit, maxFee, tip, ...times }
+      if (place !== index || !receipt) {
+        const fate = receipt ? 'outbid' : times?.acceptedAt === undefined ? 'signed' : 'open'
+        return [{ ...made, hash: signed.hash, fate }]
+      }
+      return [{ ...made, hash: receipt.hash, fate: receipt.status === 'reverted' ? 'reverted' : 'mined', gasUsed: receipt.gasUsed }]
     })
+  }
+
+  accepted(hash: string): void {
+    const times = this.#times[this.#places.get(hash) ?? -1]
+    if (times) times.acceptedAt ??= Date.now()
+  }
+
+  noteInclusion(inclusion: Inclusion): void {
+    if (inclusion.kind === 'unseen') {
+      const left = this.#times.find(({ includedAt = 0, reorgedAt = 0 }) => includedAt > reorgedAt)
+      if (left) left.reorgedAt = Date.now()
+      return
+    }
+    const times = this.#times[this.#places.get(inclusion.receipt.hash) ?? -1]
+    if (times && (times.includedAt ?? 0) <= (times.reorgedAt ?? 0)) times.includedAt = Date.now()
   }
 
   isNoop(hash: string): boolean {
@@ -109,6 +136,7 @@ export class Attempts {
 
   learn(attempts: readonly Attempt[]): void {
     if (attempts.length > this.recorded.length) this.recorded = attempts
+    this.#noteRecorded()
   }
 
   async record(attempt: Attempt): Promise<boolean> {
@@ -193,12 +221,20 @@ export class Attempts {
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }
 
-  #transaction({ kind, maxFee, tip, gasLimit }: Attempt): UnsignedTransaction | undefined {
-    const { chain, signer } = this.#deps
-    const call = kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent
+  #noteRecorded(): void {
+    while (this.#times.length < this.recorded.length) this.#times.push({ at: Date.now() })
+  }
+
+  #callOf({ kind }: Attempt): Intent | undefined {
+    return kind === 'noop' ? { to: this.#deps.signer.address, data: '0x', value: '0' } : this.#intent
+  }
+
+  #transaction(attempt: Attempt): UnsignedTransaction | undefined {
+    const call = this.#callOf(attempt)
     if (!call) return undefined
     const { to, data, value } = call
-    return { networkId: chain.networkId, nonce: this.#nonce, gasLimit, maxFee, tip, to, data, value }
+    const { gasLimit, maxFee, tip } = attempt
+    return { networkId: this.#deps.chain.networkId, nonce: this.#nonce, gasLimit, maxFee, tip, to, data, value }
   }
 
   async #sign(place: number, transaction: UnsignedTransaction): Promise<void> {

@@ -60,9 +60,10 @@ export class PendingTransaction {
     this.#sender = createTransactionSender(deps, nonce)
     this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)
     this.#conflict = createNonceConflictCheck(deps, nonce, call.callHash)
-    this.#attempts.watch.onChange(({ kind }) => {
+    this.#attempts.watch.onChange((inclusion) => {
+      this.#attempts.noteInclusion(inclusion)
       // Pools may have dropped the transaction. It is sent at the next block, and the wait for a raise begins anew.
-      if (kind === 'unseen') {
+      if (inclusion.kind === 'unseen') {
         this.#sender.unsettle()
         this.#stuck.restart()
       }
@@ -227,6 +228,7 @@ export class PendingTransaction {
     const { best } = this.#attempts
     if (!best || this.#closed) return
     const error = await this.#sender.send(best, this.#height)
+    if (error === undefined) this.#attempts.accepted(best.hash)
     // An underpriced transaction is in no pool. An underpriced replacement leaves the earlier transaction in the pool.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')

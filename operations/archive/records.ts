@@ -22,26 +22,31 @@ export const orderSchema = z.object({
   times: z.number().optional(),
 })
 
+const sentFields = {
+  ...{ kind: z.string(), maxFee: z.string(), tip: z.string(), fate: z.string() },
+  ...{ to: z.string().optional(), value: z.string().optional(), gasLimit: z.string().optional(), gasUsed: z.string().optional() },
+  ...{ at: isoTime.optional(), acceptedAt: isoTime.optional(), includedAt: isoTime.optional(), reorgedAt: isoTime.optional() },
+}
+
 const attemptSchema = z
-  .object({ kind: z.string(), hash: z.string(), maxFee: z.string(), tip: z.string(), fate: z.string() })
-  .transform(({ kind, hash, maxFee, tip, fate }) => ({ kind, hash, maxFeePerGasWei: maxFee, maxPriorityFeePerGasWei: tip, fate }))
+  .object({ ...sentFields, hash: z.string() })
+  .transform(({ maxFee, tip, value, ...rest }) => ({ ...rest, ...weiOf({ maxFee, tip, value }) }))
 
 /** `TransferTransaction` (domain/transfer/attempts.ts). Without a hash: no process reported the hash. */
 const transactionSchema = z
   .object({
-    ...{ lane: z.string(), nonce: z.number(), round: z.number(), kind: z.string(), fate: z.string() },
-    hash: z.string().optional(),
-    ...{ maxFee: z.string(), tip: z.string(), gasPaid: z.string().optional() },
-    at: isoTime.optional(),
+    ...sentFields,
+    ...{ lane: z.string(), nonce: z.number(), round: z.number(), hash: z.string().optional(), gasPaid: z.string().optional() },
   })
-  .transform(({ maxFee, tip, gasPaid, at, ...rest }) => ({
-    ...rest,
-    ...{ maxFeePerGasWei: maxFee, maxPriorityFeePerGasWei: tip, gasPaidWei: gasPaid, at },
-  }))
+  .transform(({ maxFee, tip, value, gasPaid, ...rest }) => ({ ...rest, ...weiOf({ maxFee, tip, value }), gasPaidWei: gasPaid }))
 const entrySchema = z.object({ at: isoTime, state: z.string(), note: z.string() })
 
 const text = z.string().optional().catch(undefined)
 const count = z.number().optional().catch(undefined)
+
+function weiOf({ maxFee, tip, value }: { maxFee: string; tip: string; value?: string | undefined }) {
+  return { maxFeePerGasWei: maxFee, maxPriorityFeePerGasWei: tip, ...(value !== undefined && { valueWei: value }) }
+}
 
 function listOf<Entry>(schema: z.ZodType<Entry>) {
   const kept = (entries: unknown[]) => entries.flatMap((one) => schema.safeParse(one).data ?? [])

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Order, GivenOrder } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'
 import type { TransferTransaction } from '../../domain/transfer/attempts.ts'
+import type { TimelineEntry } from '../../domain/transfer/timeline.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import type { LaneNonce, Landed, Ready } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
@@ -27,13 +28,6 @@ export interface UnacknowledgedSignals {
   /** A copy of the message, base64. */
   adopted?: string
   cancelledBy?: Order
-}
-
-/** `at`: ms since the epoch, workflow time. */
-export interface TimelineEntry {
-  at: number
-  state: TransferState
-  note: string
 }
 
 export interface TransferProgress {

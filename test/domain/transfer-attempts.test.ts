@@ -20,11 +20,11 @@ test('transactions of one process stay known when another reports only its own',
 test('a transaction that fell out of its block is reorged until it or another one is mined', () => {
   const mined = recordAttempts([], heard(7, [signed('a', 'outbid'), signed('b', 'mined')], { landed: { txHash: 'b', gasPaid: '1' } }))
   expect(fates(mined)).toEqual({ a: 'replaced', b: 'mined' })
-  const fallen = rollBackAttempts(mined, 1)
+  const fallen = rollBackAttempts(mined, 1, 9)
   expect(fates(fallen)).toEqual({ a: 'replaced', b: 'reorged' })
   expect(fallen[1]).not.toHaveProperty('gasPaid')
   // Of another round nothing is known by this.
-  expect(fates(rollBackAttempts(mined, 2))).toEqual(fates(mined))
+  expect(fates(rollBackAttempts(mined, 2, 9))).toEqual(fates(mined))
   expect(fates(recordAttempts(fallen, heard(7, [signed('a', 'open'), signed('b', 'open')])))).toEqual({ a: 'pending', b: 'reorged' })
   expect(fates(recordAttempts(fallen, heard(7, [signed('a', 'mined'), signed('b', 'outbid')])))).toEqual({ a: 'mined', b: 'replaced' })
   expect(fates(recordAttempts(mined, heard(7, [signed('b', 'open')])))).toEqual({ a: 'replaced', b: 'reorged' })
@@ -42,4 +42,25 @@ test('the newest transactions are kept', () => {
   const many = Array.from({ length: 60 }, (_, index) => signed(`h${index}`, 'open'))
   const kept = recordAttempts([], heard(1, many))
   expect([kept.length, kept.at(-1)?.hash]).toEqual([transactionsKept, 'h59'])
+})
+
+test('an attempt is signed until a node accepts it, and a reverted one is not mined', () => {
+  const first = recordAttempts([], heard(7, [{ ...signed('a', 'open'), at: 1, acceptedAt: 2 }, signed('b', 'signed')]))
+  expect(fates(first)).toEqual({ a: 'pending', b: 'signed' })
+  // The process that takes over signs the same bytes, and has sent nothing yet.
+  const taken = recordAttempts(first, heard(7, [{ ...signed('a', 'signed'), at: 8 }, { ...signed('b', 'open'), at: 8, acceptedAt: 9 }]))
+  expect(fates(taken)).toEqual({ a: 'pending', b: 'pending' })
+  expect(taken).toMatchObject([
+    { at: 1, acceptedAt: 2 },
+    { at: 5, acceptedAt: 9 },
+  ])
+  const landed = { txHash: 'b', gasPaid: '42' }
+  const mined = { ...signed('b', 'reverted'), gasUsed: '21', includedAt: 12 }
+  const reverted = recordAttempts(taken, heard(7, [signed('a', 'outbid'), mined], { landed }))
+  expect(fates(reverted)).toEqual({ a: 'replaced', b: 'reverted' })
+  expect(reverted[1]).toMatchObject({ gasUsed: '21', gasPaid: '42', includedAt: 12, acceptedAt: 9 })
+  const fallen = rollBackAttempts(reverted, 1, 13)[1]
+  expect(fallen).toMatchObject({ fate: 'reorged', includedAt: 12, reorgedAt: 13 })
+  expect(fallen).not.toHaveProperty('gasUsed')
+  expect(fates(dropAttempts(reverted, 1))).toEqual({ a: 'replaced', b: 'reverted' })
 })

@@ -1,13 +1,15 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { verified } from '../../chains/evm/signers/verified.ts'
 import type { Signer } from '../../chains/signing-port.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { signWithRandom } from '../../lab/devnet/signing/ecdsa.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { callHash } from '../../lanes/deps.ts'
 import type { FeePolicy } from '../../domain/fees/fees.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { devnetSigner } from '../helpers/evm.ts'
+import { deployReverting } from '../helpers/reverting.ts'
 import { acquired, becomes, signedAndSent, request, useLaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 60_000 }
@@ -56,7 +58,32 @@ describe('A pending transaction under a policy', () => {
       { kind: 'included' }
     >
     expect(pending.tried.map(({ fate }) => fate)).toEqual([...Array<string>(pending.attempts - 1).fill('outbid'), 'mined'])
-    expect(pending.tried.at(-1)).toMatchObject({ kind: 'call', hash: receipt.hash })
+    const { to, value } = one.intent
+    expect(pending.tried.every((attempt) => attempt.to === to && attempt.value === value && attempt.gasLimit === one.first.gasLimit)).toBe(true)
+    expect(pending.tried.at(-1)).toMatchObject({ kind: 'call', hash: receipt.hash, gasUsed: receipt.gasUsed, includedAt: expect.any(Number) })
+    // Each raise has a time of its own.
+    const times = pending.tried.flatMap(({ at, acceptedAt }) => [at, acceptedAt])
+    expect(times).toEqual(times.toSorted((early = 0, late = 0) => early - late))
+  })
+
+  test('an attempt is signed until a node accepts it, and one that reverts in its block does not count as mined', async () => {
+    policy = {}
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
+    const { address } = await deployReverting(setting.anvil, 'closed')
+    const intent = { to: address, data: '0x', value: '0' }
+    const { first } = request('reverts')
+    const call = { intent, owner: { intentId: 'reverts/1', callHash: callHash(intent) }, first: { ...first, gasLimit: '100000' } }
+    const pending = await acquired(agent, request('reverts', call))
+    const hold = vi.spyOn(setting.chain, 'send').mockResolvedValueOnce({ kind: 'refused', error: 'ambiguous', message: 'no answer' })
+    await agent.signAndSend(pending)
+    hold.mockRestore()
+    expect(pending.tried).toMatchObject([{ fate: 'signed', to: address }])
+    expect(pending.tried[0]).not.toHaveProperty('acceptedAt')
+    await setting.passUntil('the attempt in the pool', async () => (await pool()).length === 1)
+    await until(() => pending.tried[0]?.fate === 'open', { ...waitLimit, what: 'the answer of the node' })
+    await setting.mine()
+    await becomes(pending, ({ kind }) => kind === 'included')
+    expect(pending.tried).toMatchObject([{ fate: 'reverted', gasUsed: expect.stringMatching(/^[1-9]/), acceptedAt: expect.any(Number) }])
   })
 
   test('a cancelled call leaves by a no-op, also beyond its cap', async () => {

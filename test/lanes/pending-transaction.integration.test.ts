@@ -97,6 +97,9 @@ describe('A pending transaction', () => {
     const second = await becomes(pending, ({ kind }) => kind === 'included')
     if (first.kind !== 'included' || second.kind !== 'included') throw new Error('not included')
     expect(second.receipt.hash).toBe(first.receipt.hash)
+    const [{ at = 0, acceptedAt = 0, reorgedAt = 0, includedAt = 0 } = {}] = pending.tried
+    const times = [1, at, acceptedAt, reorgedAt, includedAt]
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
     expect(second.receipt.block.hash).not.toBe(first.receipt.block.hash)
   })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
+import type { TimelineEntry } from '../../domain/transfer/timeline.ts'
+import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 import { detailsOf, joined } from '../../workflows/transfer/details.ts'
 
 const transfer = {
@@ -49,6 +50,35 @@ test('a waiting transfer shows state, code, remedy, next try, commands and lane,
     'Orders:',
     '',
     '- 2026-01-01T00:00:05.000Z retry by night-shift: see \\[here\\](https\\[:\\]//evil.test)',
+  ])
+})
+
+test('nonce, send, raise, block and reorganisation show with their own times', () => {
+  const hash = (digit: string) => `0x${digit.repeat(64)}`
+  const made = { lane: 'evm-56:0xab', nonce: 7, round: 1, kind: 'call', tip: '1000000000' } as const
+  const transactions = [
+    { ...made, hash: hash('a'), maxFee: '3000000000', fate: 'replaced', at: at(2), acceptedAt: at(3) },
+    { ...made, hash: hash('b'), maxFee: '4000000000', fate: 'reorged', at: at(11), acceptedAt: at(12), includedAt: at(20), reorgedAt: at(25) },
+    { ...made, hash: hash('c'), maxFee: '5000000000', fate: 'signed', at: at(28) },
+    { ...made, maxFee: '6000000000', fate: 'recorded' },
+  ] as const
+  const timeline = [
+    entry(1, 'broadcasting', 'through evm-56:0xab'),
+    entry(20, 'included', 'block 9, nonce 7; not final yet'),
+    entry(27, 'broadcasting', 'following again'),
+  ]
+  const details = detailsOf(transfer, progress({ state: 'broadcasting', timeline, transactions }), undefined, here)
+  expect(details).toContain('**broadcasting** since 2026-01-01T00:00:27.000Z')
+  expect(details.split('\n').filter((line) => line.startsWith('- 2026'))).toEqual([
+    '- 2026-01-01T00:00:28.000Z **pending** fee raised: max fee 5 gwei, tip 1 gwei',
+    '- 2026-01-01T00:00:27.000Z **broadcasting** following again',
+    '- 2026-01-01T00:00:25.000Z **pending** reorganised: the block of 0xbbbb…bbbb left the chain',
+    '- 2026-01-01T00:00:20.000Z **included** block 9, nonce 7; not final yet',
+    '- 2026-01-01T00:00:12.000Z **pending** sent: a node accepted 0xbbbb…bbbb',
+    '- 2026-01-01T00:00:11.000Z **pending** fee raised: max fee 4 gwei, tip 1 gwei',
+    '- 2026-01-01T00:00:03.000Z **pending** sent: a node accepted 0xaaaa…aaaa',
+    '- 2026-01-01T00:00:02.000Z **broadcasting** nonce 7 assigned, max fee 3 gwei, tip 1 gwei',
+    '- 2026-01-01T00:00:01.000Z **broadcasting** through evm-56:0xab',
   ])
 })
 

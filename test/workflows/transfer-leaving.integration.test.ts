@@ -243,10 +243,12 @@ describe('A transfer', () => {
       tip: '1',
       fate,
     })
+    const now = Date.now()
+    const times = { at: now + 60_000, acceptedAt: now + 61_000, includedAt: now + 62_000 }
     let isOver = false
     on.script.broadcast = ({ intentId }) => {
       if (intentId.endsWith('/2'))
-        return { kind: 'delivered', landed: { ...landed, nonce: 8, txHash: '0xd', tried: [signed('0xd', 'mined')] } }
+        return { kind: 'delivered', landed: { ...landed, nonce: 8, txHash: '0xd', tried: [{ ...signed('0xd', 'mined'), ...times }] } }
       if (!isOver)
         return { kind: 'pending', nonce: 7, attempts: 2, reason: 'blocks are full', tried: [signed('0xa', 'open'), signed('0xb', 'open')] }
       // Another process, whose signer makes other hashes: what it does not know of is not forgotten.
@@ -280,7 +282,14 @@ describe('A transfer', () => {
       maxFee: '2',
       tip: '1',
       gasPaid: '1',
-      at: expect.any(Number),
+      ...times,
     })
+    // The last broadcast ended delivered at once. Its steps show nevertheless, in the sequence of their own times.
+    expect(status.timeline.slice(-3)).toEqual([
+      { at: times.at, state: 'broadcasting', note: 'nonce 8 assigned, max fee 2 wei, tip 1 wei' },
+      { at: times.acceptedAt, state: 'pending', note: 'sent: a node accepted 0xd…0xd' },
+      { at: times.includedAt, state: 'included', note: 'block 9, nonce 8' },
+    ])
+    expect(status.timeline.map(({ note }) => note)).toContain('fee raised: max fee 2 wei, tip 1 wei')
   })
 })

@@ -7,7 +7,7 @@ import { laneAddress } from '../../domain/lane/lane.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastInput, BroadcastMode, BroadcastResult, Ready, Withdrawal, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { codeOf, failureText, timedOutInQueue, waits, roundsBeforeParking, spentBeforeParking } from '../policies.ts'
-import type { Outcome, TransferRun } from './transfer-run.ts'
+import { includedAt, type Outcome, type TransferRun } from './transfer-run.ts'
 
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
@@ -27,12 +27,13 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
     else if ('tried' in result) run.record(ready.lane, result)
     switch (result.kind) {
       case 'delivered':
+        if (underway.landed?.txHash !== result.landed.txHash) run.passInclusion(result.landed)
         underway.landed = result.landed
         return { kind: 'delivered', delivery: deliveryBy(lane, result.landed) }
       case 'included': {
         const { landed } = result
         Object.assign(underway, { landed, nonce: landed.nonce })
-        run.enter('included', `block ${landed.blockHeight}, nonce ${landed.nonce}; not final yet`, { txHash: landed.txHash })
+        run.enter('included', `block ${landed.blockHeight}, nonce ${landed.nonce}; not final yet`, { txHash: landed.txHash, at: includedAt(landed) })
         return result
       }
       case 'pending': {

@@ -1,10 +1,11 @@
 import { type ErrorCode, errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { orderLines } from '../../domain/order.ts'
 import { mip61Of, isOutcome, type Transfer } from '../../domain/transfer/transfer.ts'
+import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
 import { shellWord } from '../../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
-import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
+import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 
 /** Maximum lines. There are few, because the Web UI passes the details on in a URL. */
 const linesShown = 20
@@ -16,12 +17,12 @@ export function detailsOf(
   nextTryAt: number | undefined,
   { namespace, workflowId }: { readonly namespace: string; readonly workflowId: string },
 ): string {
-  const { state, code, reason, lane, underway, timeline, orders } = progress
+  const { state, code, reason, lane, underway, timeline, transactions, orders } = progress
   const { bridge, sourceChain, targetChain, sequence } = transfer
   const mip61 = mip61Of({ bridge, state, code })
   const nonce = underway?.landed?.nonce ?? underway?.nonce
-  const events = joined(timeline)
-  const latest = events.at(-1)
+  const latest = joined(timeline).at(-1)
+  const events = joined(timelineOf(timeline, transactions))
   const since = latest && latest.state === state ? ` since ${timeText(latest.since)}` : ''
   const about = [
     `${foreign(bridge)}: ${foreign(sourceChain)} → ${foreign(targetChain)}, sequence ${foreign(sequence)}`,

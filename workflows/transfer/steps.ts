@@ -17,7 +17,7 @@ const cancellationType = ActivityCancellationType.TRY_CANCEL
 
 /** Tries one local activity, which saves round trips to the server. If it fails, runs three durable steps. */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
-  const admission = await tryLocal(local.admit, input, `admit ${label}`)
+  const admission = await tryLocal(local.admit, input, `admit ${label}: validate, check delivered, prepare`)
   if (admission) return admission
   const options = (step: string) => ({ ...policies.keyless, summary: summaryText(`${step} ${label}`) })
   const validated = await durable.validate.executeWithOptions(options('validate'), [input])

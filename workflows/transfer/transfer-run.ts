@@ -1,4 +1,5 @@
 import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
 import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
 import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
@@ -20,6 +21,8 @@ interface StateFacts {
   readonly code?: ErrorCode
   readonly reason?: string
   readonly txHash?: string | undefined
+  /** When it entered the state, ms since the epoch. Default: now. */
+  readonly at?: number | undefined
 }
 
 /** Maximum entries of the timeline. The first entry stays, and the oldest of the others are dropped. */
@@ -95,7 +98,8 @@ export class TransferRun {
     const delivery = this.#outcome?.kind === 'delivered' ? this.#outcome.delivery : undefined
     const cancelledBy = this.#outcome?.kind === 'cancelled' ? this.#outcome.by : undefined
     const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason }
-    return { id: this.id, transfer, state, ...facts, rounds, timeline, ...(transactions && { transactions }), ...(orders && { orders }) }
+    const all = timelineOf(timeline, transactions)
+    return { id: this.id, transfer, state, ...facts, rounds, timeline: all, ...(transactions && { transactions }), ...(orders && { orders }) }
   }
 
   /** Changes the state and shows it in timeline, details, log and search attributes. */
@@ -106,8 +110,7 @@ export class TransferRun {
     progress.state = state
     progress.code = facts.code
     progress.reason = facts.reason
-    progress.timeline.push({ at: Date.now(), state, note })
-    if (progress.timeline.length > timelineLimit) progress.timeline.splice(1, 1)
+    this.#add({ at: facts.at ?? Date.now(), state, note })
     this.#show()
     this.#logState(facts)
     this.#writeAttributes(before, facts)
@@ -121,7 +124,7 @@ export class TransferRun {
     this.#outcome = outcome
     if (outcome.kind === 'delivered') {
       const { ours, by, txHash, blockHeight = '?' } = outcome.delivery
-      this.enter('delivered', `by ${ours ? `our ${by}` : (by ?? 'someone else')} in block ${blockHeight}`, { txHash })
+      this.enter('delivered', `final: by ${ours ? `our ${by}` : (by ?? 'someone else')} in block ${blockHeight}`, { txHash })
     } else if (outcome.kind === 'cancelled') {
       const { by, reason } = outcome.by
       this.enter('cancelled', `by ${by}: ${reason}`, { reason })
@@ -170,7 +173,12 @@ export class TransferRun {
 
   rollBack(): void {
     const { transactions, round } = this.progress
-    if (transactions) this.progress.transactions = rollBackAttempts(transactions, round)
+    if (transactions) this.progress.transactions = rollBackAttempts(transactions, round, Date.now())
+  }
+
+  /** Shows in the timeline that a block had the call. A state of its own would cost a state transition. */
+  passInclusion({ blockHeight, nonce, ...landed }: Landed): void {
+    this.#add({ at: includedAt(landed) ?? Date.now(), state: 'included', note: `block ${blockHeight}, nonce ${nonce}` })
   }
 
   /** Ends the work on a lane, and keeps the lane in `left` with the highest nonce that the transfer held there. */
@@ -202,6 +210,12 @@ export class TransferRun {
     // A transfer can move to another worker version only here. It moves here so that no version must live for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
+  }
+
+  #add(entry: TimelineEntry): void {
+    const { timeline } = this.progress
+    timeline.push(entry)
+    if (timeline.length > timelineLimit) timeline.splice(1, 1)
   }
 
   #show(nextTryAt?: number): void {
@@ -251,4 +265,9 @@ export class TransferRun {
       // Temporal cancelled the workflow, and the cancel has already woken the run.
     }
   }
+}
+
+/** When the process saw the transaction enter its block, ms since the epoch. */
+export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>): number | undefined {
+  return tried.find(({ hash }) => hash === txHash)?.includedAt
 }

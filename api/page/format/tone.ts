@@ -3,9 +3,9 @@ export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
 const tones: readonly { readonly tone: Tone; readonly states: readonly string[] }[] = [
   { tone: 'good', states: ['delivered', 'mined', 'active', 'up'] },
-  { tone: 'busy', states: ['admitting', 'broadcasting', 'pending', 'included', 'syncing', 'unknown'] },
+  { tone: 'busy', states: ['admitting', 'broadcasting', 'recorded', 'signed', 'pending', 'included', 'syncing', 'unknown'] },
   { tone: 'wait', states: ['waiting', 'reorged', 'paused', 'draining', 'half-open'] },
-  { tone: 'bad', states: ['parked', 'undone', 'terminated', 'failed'] },
+  { tone: 'bad', states: ['parked', 'reverted', 'undone', 'terminated', 'failed'] },
   { tone: 'bad', states: ['forbidden', 'broke', 'chain replaced', 'unserved', 'chain away', 'no answer', 'open', 'wrong-network'] },
 ]
 

@@ -71,7 +71,10 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
     // The ledger appends attempts, so the attempts after the known ones are new.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
-    return attempts.slice(known).map(({ kind, maxFee, tip }) => ({ lane, nonce, round, kind, maxFee, tip, fate: 'pending' }))
+    return attempts.slice(known).map((one) => {
+      const { kind, gasLimit, maxFee, tip } = one
+      return { lane, nonce, round, kind, gasLimit, maxFee, tip, fate: 'recorded' }
+    })
   })
   return [...transactions, ...added]
 }

@@ -148,7 +148,10 @@ test('every state of a transfer has a tone, and an unknown one is neither good n
 })
 
 test('every fate of a transaction has a tone, and a lane whose chain does not answer is bad', () => {
-  const fates: Record<TransactionFate, unknown> = { pending: 'busy', mined: 'good', replaced: 'off', reorged: 'wait', dropped: 'off' }
+  const fates: Record<TransactionFate, unknown> = {
+    ...{ recorded: 'busy', signed: 'busy', pending: 'busy', mined: 'good', reverted: 'bad' },
+    ...{ replaced: 'off', reorged: 'wait', dropped: 'off' },
+  }
   expect(Object.fromEntries(Object.keys(fates).map((fate) => [fate, toneOf(fate)]))).toEqual(fates)
   expect(toneOf('chain away')).toBe('bad')
 })
