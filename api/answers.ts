@@ -68,7 +68,9 @@ export const transactionSchema = z
     tip: z.string().describe('Wei per gas.'),
     fate: z
       .enum(['recorded', 'signed', 'pending', 'mined', 'reverted', 'replaced', 'reorged', 'dropped'])
-      .describe('signed: no node has accepted it yet. pending: a node accepted it. reverted: mined without effect. replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.'),
+      .describe(
+        'signed: no node has accepted it yet. pending: a node accepted it. reverted: mined without effect. replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.',
+      ),
     gasUsed: z.string().optional().describe('Gas units of the whole transaction.'),
     gasPaid: z.string().optional().describe('Cost, wei; for a batch the share of the transfer.'),
     at: z.number().optional().describe('When it was recorded in the ledger, ms since the epoch.'),

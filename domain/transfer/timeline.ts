@@ -25,7 +25,8 @@ function stepsOf(transaction: TransferTransaction, before: TransferTransaction |
   if (before) steps.push({ at, state: 'pending', note: raiseText(transaction, before) })
   else steps.push({ at, state: 'broadcasting', note: `nonce ${nonce} assigned, ${offerOf(transaction)}` })
   if (acceptedAt !== undefined) steps.push({ at: acceptedAt, state: 'pending', note: `sent: a node accepted ${shortAddress(hash)}` })
-  if (reorgedAt !== undefined) steps.push({ at: reorgedAt, state: 'pending', note: `reorganised: the block of ${shortAddress(hash)} left the chain` })
+  if (reorgedAt !== undefined)
+    steps.push({ at: reorgedAt, state: 'pending', note: `reorganised: the block of ${shortAddress(hash)} left the chain` })
   return steps
 }
 

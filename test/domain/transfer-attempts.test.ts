@@ -48,7 +48,13 @@ test('an attempt is signed until a node accepts it, and a reverted one is not mi
   const first = recordAttempts([], heard(7, [{ ...signed('a', 'open'), at: 1, acceptedAt: 2 }, signed('b', 'signed')]))
   expect(fates(first)).toEqual({ a: 'pending', b: 'signed' })
   // The process that takes over signs the same bytes, and has sent nothing yet.
-  const taken = recordAttempts(first, heard(7, [{ ...signed('a', 'signed'), at: 8 }, { ...signed('b', 'open'), at: 8, acceptedAt: 9 }]))
+  const taken = recordAttempts(
+    first,
+    heard(7, [
+      { ...signed('a', 'signed'), at: 8 },
+      { ...signed('b', 'open'), at: 8, acceptedAt: 9 },
+    ]),
+  )
   expect(fates(taken)).toEqual({ a: 'pending', b: 'pending' })
   expect(taken).toMatchObject([
     { at: 1, acceptedAt: 2 },

@@ -59,8 +59,15 @@ describe('A pending transaction under a policy', () => {
     >
     expect(pending.tried.map(({ fate }) => fate)).toEqual([...Array<string>(pending.attempts - 1).fill('outbid'), 'mined'])
     const { to, value } = one.intent
-    expect(pending.tried.every((attempt) => attempt.to === to && attempt.value === value && attempt.gasLimit === one.first.gasLimit)).toBe(true)
-    expect(pending.tried.at(-1)).toMatchObject({ kind: 'call', hash: receipt.hash, gasUsed: receipt.gasUsed, includedAt: expect.any(Number) })
+    expect(pending.tried.every((attempt) => attempt.to === to && attempt.value === value && attempt.gasLimit === one.first.gasLimit)).toBe(
+      true,
+    )
+    expect(pending.tried.at(-1)).toMatchObject({
+      kind: 'call',
+      hash: receipt.hash,
+      gasUsed: receipt.gasUsed,
+      includedAt: expect.any(Number),
+    })
     // Each raise has a time of its own.
     const times = pending.tried.flatMap(({ at, acceptedAt }) => [at, acceptedAt])
     expect(times).toEqual(times.toSorted((early = 0, late = 0) => early - late))

@@ -58,7 +58,16 @@ test('nonce, send, raise, block and reorganisation show with their own times', (
   const made = { lane: 'evm-56:0xab', nonce: 7, round: 1, kind: 'call', tip: '1000000000' } as const
   const transactions = [
     { ...made, hash: hash('a'), maxFee: '3000000000', fate: 'replaced', at: at(2), acceptedAt: at(3) },
-    { ...made, hash: hash('b'), maxFee: '4000000000', fate: 'reorged', at: at(11), acceptedAt: at(12), includedAt: at(20), reorgedAt: at(25) },
+    {
+      ...made,
+      hash: hash('b'),
+      maxFee: '4000000000',
+      fate: 'reorged',
+      at: at(11),
+      acceptedAt: at(12),
+      includedAt: at(20),
+      reorgedAt: at(25),
+    },
     { ...made, hash: hash('c'), maxFee: '5000000000', fate: 'signed', at: at(28) },
     { ...made, maxFee: '6000000000', fate: 'recorded' },
   ] as const

@@ -33,7 +33,10 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
       case 'included': {
         const { landed } = result
         Object.assign(underway, { landed, nonce: landed.nonce })
-        run.enter('included', `block ${landed.blockHeight}, nonce ${landed.nonce}; not final yet`, { txHash: landed.txHash, at: includedAt(landed) })
+        run.enter('included', `block ${landed.blockHeight}, nonce ${landed.nonce}; not final yet`, {
+          txHash: landed.txHash,
+          at: includedAt(landed),
+        })
         return result
       }
       case 'pending': {

@@ -99,7 +99,16 @@ export class TransferRun {
     const cancelledBy = this.#outcome?.kind === 'cancelled' ? this.#outcome.by : undefined
     const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason }
     const all = timelineOf(timeline, transactions)
-    return { id: this.id, transfer, state, ...facts, rounds, timeline: all, ...(transactions && { transactions }), ...(orders && { orders }) }
+    return {
+      id: this.id,
+      transfer,
+      state,
+      ...facts,
+      rounds,
+      timeline: all,
+      ...(transactions && { transactions }),
+      ...(orders && { orders }),
+    }
   }
 
   /** Changes the state and shows it in timeline, details, log and search attributes. */
