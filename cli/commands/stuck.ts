@@ -49,10 +49,11 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
 }
 
 /** Ids and commands are never wrapped, so that they can be copied. */
-function detail({ code, what, where, examples, next }: Cause, index: number): Part {
+function detail({ code, what, where, examples, remedy, next }: Cause, index: number): Part {
   const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
   const lines = [
     ...wrapProse(`${index + 1} ${code}, ${where.kind} ${where.id}: ${what}`, width),
+    ...wrapProse(`  ${remedy}`, width),
     ...examples.map((id) => `    ${shortId(id)}`),
     ...next.map((command) => `  → ${short(command)}`),
   ]

@@ -16,6 +16,8 @@ export interface Cause {
   readonly oldest?: string
   /** Ids of at most three things that the cause holds up, in the form that commands take. */
   readonly examples: readonly string[]
+  /** One or two sentences of the catalogue: what a person does about it. */
+  readonly remedy: string
   /** Commands to type, from first to last. The reader fills in `<…>`. */
   readonly next: readonly string[]
 }

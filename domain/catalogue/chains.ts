@@ -2,6 +2,7 @@ import { cause, commands, does, fatal, outage, type Row, row } from './row.ts'
 
 const { nodes, reason } = commands
 const disable = `portage node disable <chain> <node> ${reason}`
+const enable = `portage node enable <chain> <node> ${reason}`
 
 export const chainRows = {
   CHAIN_UNREACHABLE: {
@@ -11,17 +12,18 @@ export const chainRows = {
     ...cause(
       'chain',
       'Portage keeps asking the nodes. Transfers to other chains continue.',
-      [nodes, `portage node add <chain> <name> <url> ${reason}`],
+      [nodes, enable, `portage node add <chain> <name> <url> ${reason}`],
       'Nothing is read from the chain and nothing is sent to it.',
     ),
   },
   CHAIN_WITHOUT_MAJORITY: {
     title: "Half or more of the chain's configured nodes do not answer.",
-    remedy: 'Bring nodes back. Remove nodes that are gone for good from the config, and restart the processes.',
+    remedy:
+      'Bring nodes back, and enable disabled nodes that answer again. Remove nodes that are gone for good from the config, and restart the processes.',
     ...cause(
       'chain',
       'Portage reads and sends through the nodes that answer. Verdicts that need a majority wait.',
-      [nodes],
+      [nodes, enable],
       'Finality, streams and audits need more than half of the nodes, and wait.',
     ),
   },
@@ -52,7 +54,10 @@ export const chainRows = {
     ...cause('node', 'Portage does not use the node.', [disable]),
   },
   NODE_DOWN: {
-    ...row('A node does not answer, but other nodes of its chain do.', 'Repair the node, or disable it.'),
+    ...row(
+      'A node does not answer, but other nodes of its chain do.',
+      'Repair the node. Disable it if it stays away: a disabled node still counts in the majority, and must be enabled again.',
+    ),
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable]),
   },
   NODE_LAGS: {

@@ -3,6 +3,16 @@ import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
 const { audit, doctor, nodes, reason, showStream } = commands
 
 export const streamRows = {
+  INTAKE_SILENT: {
+    title: 'No process with the role intake reports on streams.',
+    remedy: 'Start a process with the role intake. If one runs, read its log and restart it: it hangs, or does not reach the nodes.',
+    ...cause(
+      'chain',
+      'Open transfers continue. New transfers are not noticed. Streams find them once a process with the role intake runs.',
+      ['portage run --role intake', 'portage stream list'],
+      'An intake updates every stream whose source has a node at each audit.',
+    ),
+  },
   STREAM_UNREACHABLE: {
     ...outage('The stream workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
     ...cause('intake', 'Portage keeps asking the stream.', [showStream], 'Other workflows of the queue `ledger` answer.'),
@@ -72,7 +82,8 @@ export const streamRows = {
   },
   GAP_UNOBSERVED: {
     title: 'Messages are final at the source, but no server that was asked has their signatures.',
-    remedy: 'Ask Wormhole. Skip a number only if its message can never come.',
+    remedy:
+      'Check the spy and the APIs of the guardians, then ask Wormhole. Skip a number only if its message can never come: a skipped transfer is not delivered.',
     ...cause('intake', 'Portage asks the guardians for these messages, less and less often.', [
       showStream,
       audit,

@@ -60,7 +60,7 @@ export const transferRows = {
       'The amount is as high as the inbound cap of the bridge for a whole day, or higher.',
       'Ask the owner of the bridge to raise the cap (insurance fund, risk denominator), then run `portage transfer retry`.',
     ),
-    ...cause('transfers', 'The transfers are parked, because the cap of a later day would not suffice either.', [show, commands.retry]),
+    ...cause('transfers', 'The transfers are parked, because the cap of a later day would not suffice either.', [show]),
   },
   NATIVE_NOT_FINAL: {
     ...retry("The source contract's table does not have this nonce in a final block yet.", 'Wait for finality on the source chain.'),

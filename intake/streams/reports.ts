@@ -69,6 +69,14 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
   }
 }
 
+/** Audits are up to 1.25 periods apart, and one takes at most about this long, ms. */
+const auditTakesMs = 15_000
+
+/** When the stream was last updated, ms since the epoch, if two audits have passed since. Undefined: it is followed. */
+export function silentSince({ updatedAt }: Pick<StreamView, 'updatedAt'>, auditMinutes: number, now: number): number | undefined {
+  return updatedAt !== undefined && now - updatedAt > 2 * auditMinutes * 60_000 + auditTakesMs ? updatedAt : undefined
+}
+
 export function sourceOf(stream: string): string {
   return stream.split(':')[1] ?? ''
 }

@@ -14,13 +14,15 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
     const heads = headsOf(chain)
     const asOf = Math.max(...nodes.map(({ head }) => head?.asOf ?? 0)) || at
     const holds = (transfer: TransferFacts) => goesOn(transfer) && needsChain(transfer, name)
-    const of = { where: { kind: 'chain', id: name } as const, asOf, values: { chain: name }, holds }
-    if (heads.length === 0) return [{ row: 'CHAIN_UNREACHABLE', ...of, what: unreachable(chain) }]
     const voters = votersOf(nodes)
+    const back = voters.find(({ isBack }) => isBack)?.node
+    const of = { where: { kind: 'chain', id: name } as const, asOf, values: { chain: name, ...(back && { node: back }) }, holds }
+    const useless = back === undefined ? ['portage node enable'] : []
+    if (heads.length === 0) return [{ row: 'CHAIN_UNREACHABLE', ...of, ...unreachable(chain), useless }]
     const answering = voters.filter(({ head }) => valueOf(head)).length
     const what = `${answering} of the ${voters.length} nodes of ${name} in the config answer: no majority.`
     return [
-      ...(2 * answering > voters.length ? [] : [{ row: 'CHAIN_WITHOUT_MAJORITY' as const, ...of, what }]),
+      ...(2 * answering > voters.length ? [] : [{ row: 'CHAIN_WITHOUT_MAJORITY' as const, ...of, what, useless }]),
       ...explainStall(chain, heads, at).map((finding) => ({ ...of, ...finding })),
       ...explainNodes(chain),
     ]
@@ -32,13 +34,19 @@ function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: st
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }
 
-function unreachable({ chain, nodes }: ChainFacts): string {
+function unreachable({ chain, nodes }: ChainFacts): Pick<Finding, 'what' | 'code'> {
   const enabled = nodes.filter(({ isDisabled }) => !isDisabled)
-  if (enabled.length === 0) return `All nodes of ${chain} are disabled.`
-  const why = errorOf(enabled[0]?.head)?.about ?? ''
-  return enabled.length === 1
-    ? `The only node of ${chain} does not answer: ${why}`
-    : `None of the ${enabled.length} nodes of ${chain} answers: ${why}`
+  if (enabled.length === 0) return { what: `All nodes of ${chain} are disabled.` }
+  const errors = enabled.flatMap(({ head }) => errorOf(head) ?? [])
+  const why = errors[0]?.about ?? ''
+  if (errors.length === enabled.length && errors.every(({ code }) => code === 'CHAIN_ID_MISMATCH'))
+    return { code: 'CHAIN_ID_MISMATCH', what: `Every node of ${chain} serves another network than the config says: ${why}` }
+  return {
+    what:
+      enabled.length === 1
+        ? `The only node of ${chain} does not answer: ${why}`
+        : `None of the ${enabled.length} nodes of ${chain} answers: ${why}`,
+  }
 }
 
 function explainStall(
@@ -63,11 +71,13 @@ function explainNodes({ chain, nodes }: ChainFacts): Finding[] {
   const voters = votersOf(nodes)
   const heights = voters.map(({ head }) => valueOf(head)?.height)
   const reached = comparedHeight(heights, voters.length)
+  // A disabled node still counts, so disabling nodes of a chain without a majority only delays their return.
+  const useless = 2 * heights.filter((height) => height !== undefined).length > voters.length ? [] : ['portage node disable']
   return nodes.flatMap(({ node, head }): Finding[] => {
     const of = { where: { kind: 'node', id: `${chain}/${node}` } as const, asOf: head?.asOf ?? 0, values: { chain, node } }
     const error = errorOf(head)
     if (error?.code === 'CHAIN_ID_MISMATCH') return [{ row: 'NODE_WRONG_NETWORK', ...of, what: `${error.title} ${error.about}` }]
-    if (error) return [{ row: 'NODE_DOWN', ...of, what: `The node ${node} of ${chain} does not answer: ${error.about}` }]
+    if (error) return [{ row: 'NODE_DOWN', ...of, useless, what: `The node ${node} of ${chain} does not answer: ${error.about}` }]
     const height = valueOf(head)?.height
     const lag = lagOf(height, reached)
     if (height === undefined || reached === undefined || lag === undefined || lag <= mostLag) return []

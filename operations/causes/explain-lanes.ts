@@ -1,11 +1,9 @@
-import { lanesOf } from '../../config/chains.ts'
-import type { Config } from '../../config/schema/schema.ts'
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { unmined, reviewFunds } from '../../domain/lane/entries.ts'
 import { laneAddress, type LaneState } from '../../domain/lane/lane.ts'
 import { type ClosedFor, refusalCodes } from '../../domain/lane/messages.ts'
-import { view } from '../../domain/lane/view.ts'
+import { closedFor, view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, type LaneFacts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
@@ -13,24 +11,30 @@ import type { Finding } from './finding.ts'
 const stuckBlocks = 30
 /** If tasks wait this long, ms, and the ledger had no message for twice as long, their process counts as dead. */
 const untakenMs = 4_000
+/** Gas of the smallest transaction, and of a costly delivery. */
+const gas = { least: 21_000n, most: 1_000_000n } as const
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, config: Pick<Config, 'chains'>): Finding[] {
+/** @param held chains that a finding of their own holds up, with their lanes */
+export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
   const { at, lanes, chains } = facts
-  const configured = lanesOf(config)
   return lanes.flatMap((one): Finding[] => {
     const { lane, chain, ledger } = one
     const shown = chains.find((each) => each.chain === chain)
-    const other = configured.find((each) => each.chain === chain && each.id !== lane)
-    const values = { lane, chain, address: laneAddress(lane), ...(other && { 'other lane': other.id }) }
+    const other = richest(
+      lanes.filter((each) => each.chain === chain && each.lane !== lane),
+      shown,
+    )
+    const values = { lane, chain, address: laneAddress(lane), ...(other && { 'other lane': other.lane }) }
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
     const missing = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
     if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0)
       return [...missing, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what: 'The ledger of the lane does not answer.' }]
-    const stuck = missing.length === 0 && state ? explainStuck(one, of, state, shown) : []
-    return [...missing, ...explainClosed(one, of, state, shown), ...stuck]
+    const closed = explainClosed(one, of, state, shown)
+    const isCaused = missing.length > 0 || held.has(chain) || closed.some(({ row }) => row === 'LANE_FUNDS')
+    return [...missing, ...closed, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
   })
 }
 
@@ -62,17 +66,24 @@ const closedRows: Readonly<Record<ClosedFor, { readonly row: CauseCode; readonly
 
 function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, chain: ChainFacts | undefined): Finding[] {
   const balance = chain?.balances.get(laneAddress(one.lane))
-  const isEmpty = balance === '0'
-  const known =
-    state && balance !== undefined && state.observed ? reviewFunds({ ...state, observed: { ...state.observed, balance } }) : state
+  const least = gas.least * baseFeeOf(chain)
+  const isEmpty = balance !== undefined && (balance === '0' || BigInt(balance) < least)
+  const known = state && balance !== undefined ? reviewFunds(withBalance(state, balance)) : state
   const closed = known && view(known).closed
   if (closed && !(isEmpty && closed.why === 'funds')) {
     const { why, detail, by } = closed
     const { row, words, order } = closedRows[why]
     const what = `The lane ${words}${by === undefined ? '' : ` by ${by}`}: ${detail}`
-    return [{ row, ...of, since: orderedAt(known, order), what, holds: holdsOf(one, refusalCodes[why]) }]
+    const useless = [...uselessTopUp(of), ...(closed.pause === 'unauthorized' ? ['portage lane resume'] : [])]
+    return [{ row, ...of, since: orderedAt(known, order), what, holds: holdsOf(one, refusalCodes[why]), useless }]
   }
-  if (isEmpty) return [{ row: 'LANE_FUNDS', ...of, what: 'The account of the lane is empty.', holds: holdsOf(one, 'LANE_FUNDS') }]
+  if (isEmpty) {
+    const what =
+      balance === '0'
+        ? 'The account of the lane is empty.'
+        : `The account of the lane has ${balance} wei, and the smallest transaction costs ${least} wei.`
+    return [{ row: 'LANE_FUNDS', ...of, what, holds: holdsOf(one, 'LANE_FUNDS'), useless: uselessTopUp(of) }]
+  }
   if (state?.config.window === 0) {
     const what = 'The window of the lane is 0: it gives no nonces.'
     return [{ row: 'LANE_WINDOW_ZERO', ...of, since: orderedAt(state, 'setWindow'), what, holds: holdsOf(one, 'LANE_FULL') }]
@@ -82,6 +93,31 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
   return [{ row: 'LANE_UNSYNCED', ...of, what, holds: holdsOf(one, 'LANE_UNSYNCED') }]
 }
 
+function baseFeeOf(chain: ChainFacts | undefined): bigint {
+  const [head] = headsOf(chain).toSorted((a, b) => b.height - a.height)
+  return BigInt(head?.baseFee ?? 0)
+}
+
+function uselessTopUp({ values }: Of): string[] {
+  return values && 'other lane' in values ? [] : ['portage lane top-up']
+}
+
+/** The lane with the highest balance that a top-up leaves able to pay for deliveries. Undefined: none. */
+function richest(others: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
+  const kept = 4n * gas.most * baseFeeOf(chain)
+  const able = others.flatMap((one) => {
+    const [state, queue] = [valueOf(one.ledger), valueOf(one.queue)]
+    const balance = BigInt(chain?.balances.get(laneAddress(one.lane)) ?? 0)
+    const isOpen = state !== undefined && closedFor(reviewFunds(withBalance(state, String(balance))), true) === undefined
+    return isOpen && queue?.isPolled && balance > kept ? [{ one, balance }] : []
+  })
+  return able.toSorted((a, b) => (a.balance < b.balance ? 1 : -1))[0]?.one
+}
+
+function withBalance(state: LaneState, balance: string): LaneState {
+  return state.observed ? { ...state, observed: { ...state.observed, balance } } : state
+}
+
 function orderedAt({ orders }: LaneState, order: string | undefined): number | undefined {
   return orders?.findLast(({ kind }) => kind === order)?.at
 }
@@ -89,7 +125,7 @@ function orderedAt({ orders }: LaneState, order: string | undefined): number | u
 function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFacts | undefined): Finding[] {
   const [lowest] = unmined(state)
   const attempt = lowest?.attempts.at(-1)
-  const head = headsOf(chain).toSorted((a, b) => b.height - a.height)[0]
+  const [head] = headsOf(chain).toSorted((a, b) => b.height - a.height)
   if (!lowest || !attempt || !head) return []
   // Counts up to the last block that the ledger knows, because an idle ledger lags behind the head.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock

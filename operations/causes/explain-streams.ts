@@ -3,13 +3,14 @@ import { groupBy } from '../../domain/group-by.ts'
 import type { StreamName, GapState, StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { sourceOf } from '../../intake/streams/reports.ts'
-import { type ChainFacts, errorOf, type Facts, headsOf, type StreamFacts, valueOf } from './facts.ts'
+import { type ChainFacts, errorOf, type Facts, type StreamFacts, valueOf } from './facts.ts'
+import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
-/** A stream lags if it is behind the final head by more than this number of blocks, and by more than this time. */
-const lagging = { blocks: 20, ms: 60_000 } as const
 /** Gaps younger than this, ms, are not shown, because the messages of one block arrive in any order. */
 const youngMs = 3_000
+/** From this age on, ms, skipping a number that no server has is suggested. Before, guardians may only be slow. */
+const skippableMs = 86_400_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
   unasked: { row: 'GAP_NOT_QUERIED', text: 'known to exist, and not asked for yet, or no server could be asked' },
@@ -23,10 +24,15 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/** Returns one finding per reason. @param configured streams whose source is in the config */
+/**
+ * Returns one finding per reason.
+ * @param configured streams whose source is in the config
+ * @param silent streams that no intake reports on: their lags and gaps follow from that
+ */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly Pick<StreamName, 'name'>[],
+  silent: ReadonlySet<string>,
 ): Finding[] {
   return streams.flatMap((one): Finding[] => {
     const { stream, state } = one
@@ -38,14 +44,15 @@ export function explainStreams(
       ...alarmsOf(known),
       ...(configured.some(({ name }) => name === stream) ? [] : [withoutSource]),
       ...waitsOf(known, at),
-      ...lagOf(one, known, chains),
-      ...gapsOf(known, at),
+      ...(silent.has(stream) ? gapsOf(known, at).map(ofIntake) : [...lagOf(one, known, chains), ...gapsOf(known, at)]),
     ]
     return found.map((finding) => ({ ...of, ...finding, values: { ...of.values, ...finding.values } }))
   })
 }
 
 type Part = Omit<Finding, 'where' | 'asOf'>
+
+const ofIntake = (part: Part): Part => ({ ...part, partOf: { rows: ['INTAKE_SILENT'], id: intakePlace.id } })
 
 const withoutSource: Part = { row: 'STREAM_WITHOUT_SOURCE', what: 'The config has no source for this stream.' }
 
@@ -83,10 +90,8 @@ function waitsOf(state: StreamState, at: number): Part[] {
 
 function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains: readonly ChainFacts[]): Part[] {
   const [source, target] = [sourceOf(stream), stream.split(':')[2] ?? '']
-  const chain = chains.find((one) => one.chain === source)
-  const finalized = Math.max(-1, ...headsOf(chain).map((head) => head.finalized))
-  const blocks = cursor ? finalized - cursor.height : 0
-  if (paused || !chain || blocks <= lagging.blocks || blocks * chain.blockTimeMs <= lagging.ms) return []
+  const blocks = blocksBehind(stream, cursor?.height, chains)
+  if (paused || blocks === undefined) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
   // While the target chain does not answer, the cursor waits for it, so the lag follows from that cause.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
@@ -105,6 +110,7 @@ function gapsOf({ gaps }: StreamState, at: number): Part[] {
       what: `${count} ${count === 1 ? 'number' : 'numbers'} ${gapKinds[state].text}${why}.`,
       numbers: { count, oldest, examples: group.map((one) => one.from) },
       values: { number: from },
+      useless: at - oldest < skippableMs ? ['portage stream skip'] : [],
       partOf: chain === undefined ? undefined : { rows: chainRows, id: chain },
     }
   })

@@ -5,6 +5,7 @@ import { haltOf, type HaltScope } from '../../domain/settings/settings.ts'
 import { shortStream } from '../../domain/text/short-id.ts'
 import { haltScopeText } from '../orders/scope-text.ts'
 import { explainChains } from './explain-chains.ts'
+import { explainIntake } from './explain-intake.ts'
 import { explainLanes } from './explain-lanes.ts'
 import { explainReceivers } from './explain-receivers.ts'
 import { explainStreams } from './explain-streams.ts'
@@ -12,18 +13,26 @@ import { explainTransfers } from './explain-transfers.ts'
 import { errorOf, type Facts, type ServedFacts, type TransferFacts, valueOf, type SpyFacts } from './facts.ts'
 import { type Finding, goesOn, joined, ranked } from './finding.ts'
 
+const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED'])
+
 /** The causes, most harmful first. Pure. */
-export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
+export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' | 'streams'>): Cause[] {
   const { transfers } = facts
+  const configured = configuredStreams(config)
+  const ofChains = explainChains(facts)
+  const held = new Set(ofChains.filter(({ row }) => holdsChain.has(row)).map(({ where }) => where.id))
+  const { silent, found } = explainIntake(facts, config, configured, held)
+  const heard = facts.streams.filter(({ stream }) => !silent.has(stream))
   const known = [
     ...explainTemporal(facts),
     ...explainWorkers(facts),
     ...explainHalts(facts),
-    ...explainChains(facts),
-    ...explainLanes(facts, config),
+    ...ofChains,
+    ...explainLanes(facts, held),
+    ...found,
     ...explainFailing(facts),
-    ...explainSpies(facts),
-    ...explainStreams(facts, configuredStreams(config)),
+    ...explainSpies({ spies: facts.spies, streams: heard }),
+    ...explainStreams(facts, configured, silent),
     ...explainReceivers(facts),
     ...explainUnread(facts),
   ]

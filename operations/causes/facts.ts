@@ -17,8 +17,10 @@ export interface NodeFacts {
   /** An operator added this node, so it counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent: the node is disabled and was not asked. The value is undefined if the node takes only transactions. */
+  /** Absent: the node is disabled, so nothing is read from it. Undefined value: the node takes only transactions. */
   readonly head?: Read<NodeHead | undefined>
+  /** The node is disabled, and answers. */
+  readonly isBack?: boolean
 }
 
 export interface NodeHead {

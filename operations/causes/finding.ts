@@ -1,4 +1,4 @@
-import { type CauseCode, causeCatalogue } from '../../domain/catalogue/catalogue.ts'
+import { type CauseCode, causeCatalogue, remedyOf } from '../../domain/catalogue/catalogue.ts'
 import { type Cause, type CauseValues, commandsOf } from '../../domain/catalogue/cause.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { printable } from '../../domain/text/printable.ts'
@@ -17,6 +17,8 @@ export interface Finding {
   readonly values?: CauseValues
   readonly holds?: (transfer: TransferFacts) => boolean
   readonly numbers?: Numbers
+  /** Beginnings of commands of the catalogue that would not help, or would harm, in the present state. */
+  readonly useless?: readonly string[]
   /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
@@ -47,7 +49,7 @@ function sum(all: readonly Numbers[]): Numbers {
 
 /** Adds the transfers that the finding holds up. Makes texts of strangers printable. */
 function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
-  const { row, code = row, what, where, since, asOf, values, holds, numbers } = finding
+  const { row, code = row, what, where, since, asOf, values, holds, numbers, useless = [] } = finding
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
   const examples = [...held.map(({ workflowId }) => workflowId), ...(numbers?.examples ?? [])].slice(0, mostExamples).map(printable)
   const begun = [held[0]?.startedAt, numbers?.oldest].filter((at) => at !== undefined)
@@ -61,7 +63,10 @@ function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
     count: held.length + (numbers?.count ?? 0),
     ...(begun.length > 0 && { oldest: new Date(Math.min(...begun)).toISOString() }),
     examples,
-    next: commandsOf(row, { ...(id !== undefined && { id }), ...values }),
+    remedy: remedyOf(code) ?? causeCatalogue[row].remedy,
+    next: commandsOf(row, { ...(id !== undefined && { id }), ...values }).filter(
+      (command) => !useless.some((beginning) => command.startsWith(beginning)),
+    ),
   }
 }
 

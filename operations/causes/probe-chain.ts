@@ -38,8 +38,8 @@ async function probeChain(
   try {
     const nodes = await Promise.all(
       asked.map(async ({ url: _, reader, ...facts }): Promise<NodeFacts> => {
-        if (facts.isDisabled) return facts
-        return { ...facts, head: await read(limits.chainMs - limits.nodeMs, () => headOf(reader, chain)) }
+        const head = await read(limits.chainMs - limits.nodeMs, () => headOf(reader, chain))
+        return facts.isDisabled ? { ...facts, isBack: 'value' in head } : { ...facts, head }
       }),
     )
     const minutes = chain.finality.kind === 'tag' ? chain.finality.stalledAfterMinutes : undefined

@@ -19,7 +19,8 @@ export const causeSchema = z
       ),
     oldest: time.optional().describe('When the oldest of those began.'),
     examples: z.array(z.string()).max(3).describe('Ids of some of them.'),
-    next: z.array(z.string()).describe('Commands, the one to type first at the beginning. Fill in <…>.'),
+    remedy: z.string().describe('What to do about it.'),
+    next: z.array(z.string()).describe('Commands that help in the present state, the one to type first at the beginning. Fill in <…>.'),
   })
   .describe('One fault or order that keeps something from going on.')
 

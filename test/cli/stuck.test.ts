@@ -19,6 +19,7 @@ function cause(changes: Partial<Cause>): Cause {
     asOf,
     count: 0,
     examples: [],
+    remedy: 'Repair it.',
     next: [],
     ...changes,
   }
@@ -51,7 +52,7 @@ test('the table of portage stuck fits 80 columns; transfers have their short id,
 test('an id that is none of a transfer stays whole: a number of a stream, or what a stranger made up', () => {
   const one = cause({ examples: ['17', 'a:b:not-a-digest', 'wormhole-token-bridge:2:0'], next: ['portage transfer show a:b:not-a-digest'] })
   expect(shown({ asOf, stuck: true, causes: [one] })).toContain(
-    '\n    17\n    a:b:not-a-digest\n    wormhole-token-bridge:2:0\n  → portage transfer show a:b:not-a-digest',
+    '\n  Repair it.\n    17\n    a:b:not-a-digest\n    wormhole-token-bridge:2:0\n  → portage transfer show a:b:not-a-digest',
   )
 })
 
@@ -72,6 +73,7 @@ test('one cause as an operator sees it', () => {
 1  HALTED  2      3 min  -       settings --all
 
 1 HALTED, settings --all: Everything is halted.
+  Repair it.
     a
     b
   → portage settings

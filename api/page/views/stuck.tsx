@@ -30,7 +30,7 @@ export function Stuck() {
 
 const held: Partial<Record<Cause['where']['kind'], string>> = { stream: 'number', receiver: 'notification' }
 
-function CauseRow({ code, what, where, since, count, oldest, examples, next }: Cause) {
+function CauseRow({ code, what, where, since, count, oldest, examples, remedy, next }: Cause) {
   return (
     <li class="cause">
       <Mark tone={count > 0 ? 'bad' : 'wait'} />
@@ -56,6 +56,7 @@ function CauseRow({ code, what, where, since, count, oldest, examples, next }: C
             ))}
           </p>
         )}
+        <p class="remedy">{remedy}</p>
         {next.length > 0 && (
           <ul class="next" aria-label="What to do">
             {next.map((command) => (

@@ -38,6 +38,7 @@ test('a cause has one row with the number of transfers that it holds up, the old
     count: 4,
     oldest: '2026-11-22T11:59:56.000Z',
     examples: ['t4', 't3', 't2'],
+    remedy: causeCatalogue.HALTED.remedy,
     next: ['portage settings', 'portage unhalt --target bsc --reason "<text>"'],
   })
 })

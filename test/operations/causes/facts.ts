@@ -2,6 +2,7 @@ import type { Config } from '../../../config/schema/schema.ts'
 import type { ChainFacts, Facts, LaneFacts, NodeHead, TransferFacts } from '../../../operations/causes/facts.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { newLane, type LaneState } from '../../../domain/lane/lane.ts'
+import { initialStream } from '../../../domain/stream/reducer.ts'
 import { noSettings } from '../../../domain/settings/settings.ts'
 
 export const at = Date.parse('2026-11-22T12:00:00Z')
@@ -18,8 +19,9 @@ export const config = {
       ...{ wormholeChainId: 4, contracts: { core: address, tokenBridge: address } },
     },
   },
+  streams: { auditMinutes: 5 },
   bridges: { 'wormhole-token-bridge': { emitters: { 2: '00' } }, 'native-bridge': { routes: [{ source: 'ethereum', target: 'bsc' }] } },
-} as unknown as Pick<Config, 'chains' | 'bridges'>
+} as unknown as Pick<Config, 'chains' | 'bridges' | 'streams'>
 
 const polled = { asOf: at, value: { isPolled: true, polledAt: at - 1_000, waiting: 0, waitingMs: 0 } } as const
 export const unpolled = { asOf: at, value: { isPolled: false, waiting: 0, waitingMs: 0 } } as const
@@ -74,6 +76,13 @@ export function transfer(id: string, changes: Partial<TransferFacts> = {}): Tran
   }
 }
 
+/** The stream of the chain's own emitter, as an intake keeps it. */
+export const followedName = `wormhole-token-bridge:bsc:${address.slice(2).padStart(64, '0')}`
+export const followed = {
+  stream: followedName,
+  state: read({ ...initialStream({ stream: followedName, origin: '4/00', first: '0', maxOpen: 10 }), updatedAt: at - 1_000 }),
+}
+
 /** A healthy deployment. */
 export function facts(changes: Partial<Facts> = {}): Facts {
   const served = { queue: polled, asked: 1, answered: 1 }
@@ -85,7 +94,7 @@ export function facts(changes: Partial<Facts> = {}): Facts {
     chainWorkers: new Map([['bsc', served]]),
     chains: [chain()],
     lanes: [laneFacts()],
-    ...{ streams: [], receivers: [], spies: [], transfers: [], declined: [], failing: [], unread: [] },
+    ...{ streams: [followed], receivers: [], spies: [], transfers: [], declined: [], failing: [], unread: [] },
     ...changes,
   }
 }

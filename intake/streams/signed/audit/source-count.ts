@@ -26,9 +26,15 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
       // The height is read before the count, so that the count is of this block or of a later block.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
-      if (upTo === undefined || height === undefined) return {}
-      await streamClient.apply([{ kind: 'audited', upTo, height, present: [] }])
-      return { height }
+      if (height === undefined) return {}
+      const { stream, origin, maxOpen } = source.config
+      // A source without a number also updates its stream, which shows that an intake runs.
+      const report =
+        upTo === undefined
+          ? { kind: 'configured' as const, stream, origin, maxOpen }
+          : { kind: 'audited' as const, upTo, height, present: [] }
+      await streamClient.apply([report])
+      return upTo === undefined ? {} : { height }
     },
     /** The count, read again if it is below this number. Falls back to the last count. Never throws. */
     async atLeast(number: string): Promise<string | undefined> {

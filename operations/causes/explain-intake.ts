@@ -1,0 +1,64 @@
+import type { Config } from '../../config/schema/schema.ts'
+import { haltOf } from '../../domain/settings/settings.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
+import type { StreamName } from '../../domain/stream/stream.ts'
+import { ageText } from '../../domain/text/age.ts'
+import { shortStream } from '../../domain/text/short-id.ts'
+import { silentSince, sourceOf } from '../../intake/streams/reports.ts'
+import { type ChainFacts, type Facts, headsOf, valueOf } from './facts.ts'
+import type { Finding } from './finding.ts'
+
+/** A stream lags if it is behind the final head by more than this number of blocks, and by more than this time. */
+const lagging = { blocks: 20, ms: 60_000 } as const
+/** A stream that lags is silent after this time without an update, ms. Each range of blocks is an update. */
+const unreadMs = 60_000
+
+/** Place of the finding, of which the findings of the silent streams are a part. */
+export const intakePlace = { kind: 'worker', id: 'intake' } as const
+
+/**
+ * Finds streams without reports of a process with the role intake, which updates a stream at every audit. Streams of
+ * sources without a node are left out, because their audits have nothing to record.
+ * @param held chains whose sources cannot be audited now
+ */
+export function explainIntake(
+  { at, streams, settings, ledger, chains, unread }: Facts,
+  { streams: { auditMinutes } }: Pick<Config, 'streams'>,
+  configured: readonly Pick<StreamName, 'name'>[],
+  held: ReadonlySet<string>,
+): { readonly silent: ReadonlySet<string>; readonly found: Finding[] } {
+  const halts = (valueOf(settings)?.halts ?? []).filter(({ by }) => by === 'portage')
+  const wanted = configured.filter(({ name }) => chains.some(({ chain }) => chain === sourceOf(name)))
+  const isDue = (name: string) => {
+    const [bridge = '', sourceChain = '', targetChain = ''] = name.split(':')
+    return !held.has(sourceChain) && !haltOf({ halts }, { bridge, sourceChain, targetChain })
+  }
+  const silent = streams.flatMap(({ stream, state }) => {
+    const known = valueOf(state)
+    if (!known || !isDue(stream) || !wanted.some(({ name }) => name === stream)) return []
+    const { updatedAt = at } = known
+    const isUnread =
+      at - updatedAt > unreadMs && !viewStream(known).full && blocksBehind(stream, known.cursor?.height, chains) !== undefined
+    const since = silentSince(known, auditMinutes, at) ?? (isUnread ? updatedAt : undefined)
+    return since === undefined ? [] : [{ stream, since }]
+  })
+  const asOf = Math.min(at, ...streams.map(({ state }) => state.asOf))
+  const of = { row: 'INTAKE_SILENT', where: intakePlace, asOf } as const
+  // A process with the role intake begins every stream with a node within seconds, even if it has no number yet.
+  const isNever = streams.length === 0 && ledger.answered > 0 && unread.length === 0 && wanted.some(({ name }) => isDue(name))
+  if (isNever)
+    return { silent: new Set(), found: [{ ...of, what: 'No stream has begun: no process with the role intake has reported yet.' }] }
+  const [first] = silent.toSorted((a, b) => a.since - b.since)
+  if (!first) return { silent: new Set(), found: [] }
+  const more = silent.length === 1 ? '' : `, and of ${silent.length - 1} more streams`
+  const what = `The last report of ${shortStream(first.stream)} is ${ageText(at - first.since)} old${more}.`
+  return { silent: new Set(silent.map(({ stream }) => stream)), found: [{ ...of, since: first.since, what }] }
+}
+
+/** How far the stream lags. Undefined: it does not lag, or its source's head is not known. */
+export function blocksBehind(stream: string, height: number | undefined, chains: readonly ChainFacts[]): number | undefined {
+  const chain = chains.find((one) => one.chain === sourceOf(stream))
+  const finalized = Math.max(-1, ...headsOf(chain).map((head) => head.finalized))
+  const blocks = height === undefined ? 0 : finalized - height
+  return chain && blocks > lagging.blocks && blocks * chain.blockTimeMs > lagging.ms ? blocks : undefined
+}
