@@ -51,7 +51,7 @@ test('a gate that fails counts as one failure, and the summary says how to run i
   expect(code).toBe(1)
 })
 
-test('failures of the costs are counted one by one, and tests that broke before they had a count are one failure', async () => {
+test('each failed count of costs is a failure, and a suite that broke before its closing line is one', async () => {
   const one = await gates(`case "$1" in ${tests} ${others} ${costs} esac`)
   expect(one.summary).toContain('  npm run test:costs')
   expect([one.code, one.summary.at(-1)]).toEqual([1, '903 passed, 1 failed'])
