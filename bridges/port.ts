@@ -42,8 +42,12 @@ export type Gate =
 
 /** How to deliver a transfer. The message is decoded once. */
 export interface PlannedDelivery {
-  /** The delivering call. Creating the call reads the token's data, which never change and are cached. */
-  readonly call: () => Promise<Intent>
+  /**
+   * The delivering call. Creating the call reads the token's data, which never change and are cached. `wrapped`: pays
+   * the token and not the coin that it wraps, so that the recipient's code does not run. Without unwrapping, the calls
+   * are the same.
+   */
+  readonly call: (payout?: 'wrapped') => Promise<Intent>
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, so the cost is not checked. */
   readonly earned?: bigint | undefined

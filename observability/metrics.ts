@@ -78,6 +78,10 @@ export const metricDefinitions = {
     portage_quarantines_total:
       'Quarantines after deliveries that reverted despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers go alone. The log has names.',
   }),
+  ...define('counter', ['chain', 'kind'], {
+    portage_losses_wei_total:
+      "Gas of Portage's deliveries that reverted in a block despite a successful simulation, wei, by kind: reverted, or outrun (another delivery came first). Each process counts what it sees.",
+  }),
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {
     portage_head_height: 'Height of the latest known block.',

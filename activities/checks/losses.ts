@@ -1,5 +1,5 @@
 import type { Parties } from '../../bridges/port.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { problemOf } from '../../observability/severity.ts'
@@ -15,9 +15,13 @@ const longestWaitMs = 60 * 60_000
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+/** All tokens of a chain together may lose this many budgets of one token per hour. */
+export const budgetsPerChain = 4n
+/** How long others may deliver a transfer first while they make Portage's deliveries of the token revert, ms. */
+export const othersFirstMs = 60_000
 
 /** A transaction that reverted although its simulation passed. `paid` in wei, `now` in ms since the epoch. */
-interface Loss {
+export interface Loss {
   readonly txHash: string
   readonly paid: bigint
   readonly now: number
@@ -31,6 +35,16 @@ interface Wait {
 
 /** The consequence of a loss. `batch`: the transfers of the reverted call share no calls before `until`. */
 type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
+
+/** `outrun`: somebody else's delivery came first, so neither recipient nor token is at fault. */
+type LossKind = 'reverted' | 'outrun'
+
+/** `isContract`: the recipient has code. Absent: it has none. */
+interface Subject {
+  readonly isContract?: boolean | undefined
+  /** When an operator ordered a retry, ms since the epoch. Earlier losses do not count. */
+  readonly retriedAt?: number | undefined
+}
 
 /** Minute since the epoch → wei. */
 type HourlyCosts = ReadonlyMap<number, bigint>
@@ -53,38 +67,62 @@ export class Losses {
   readonly #budget: bigint
   readonly reports: LossReports | undefined
 
-  /** @param tokenBudget wei that deliveries of a token may lose per hour; the token's batches may lose as much again */
+  /**
+   * @param tokenBudget wei that deliveries of a token may lose per hour: to recipients without code, to contracts, in
+   * batches, and to other deliverers, each as much again
+   */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
     this.reports = reports
   }
 
-  add(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
-    if (this.#transactions.has(txHash)) return []
-    this.#transactions.set(txHash, true)
-    const [recipient, token] = [recipientKey(parties), tokenKey(parties)]
+  /**
+   * Losses of contracts have an account of their own, since a contract can choose to revert. So contracts cannot make
+   * recipients without code wait.
+   */
+  add(parties: Parties, loss: Loss, isContract = false): readonly Quarantine[] {
+    if (!this.#isNew(parties, loss, 'reverted')) return []
+    const { paid, now } = loss
+    const [recipient, token, chain] = [recipientKey(parties), tokenKey(parties, isContract), parties.targetChain]
     const before = this.#recipients.get(recipient)
     const count = before && now <= before.last + this.#recipientWaitMs(before.count) + longestWaitMs ? before.count : 0
     this.#recipients.set(recipient, { count: count + 1, last: now })
-    const costs = this.#tokens.get(token)?.costs
-    const waited = aboveBudget(costs, this.#budget, now)
-    this.#tokens.set(token, { last: now, costs: withCost(costs, paid, now) })
+    const waited = this.#waitOfToken(parties, isContract, now)
+    for (const account of [token, chain]) this.#charge(account, paid, now)
     const found: Quarantine[] = []
-    const ofRecipient = this.#waitOfRecipient(parties, -Infinity)
+    const ofRecipient = this.#waitOfRecipient(parties)
     if (ofRecipient && ofRecipient.until > now) found.push({ kind: 'recipient', ...ofRecipient })
-    const ofToken = waited ? undefined : this.#waitOfToken(parties, now, -Infinity)
+    const ofToken = waited ? undefined : this.#waitOfToken(parties, isContract, now)
     if (ofToken) found.push({ kind: 'token', ...ofToken })
     return found
   }
 
-  addBatch(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
+  /** Counts gas that was lost because somebody else delivered first. Nobody is quarantined for it. */
+  addOutrun(parties: Parties, loss: Loss): void {
+    if (this.#isNew(parties, loss, 'outrun')) this.#charge(outrunKey(parties), loss.paid, loss.now)
+  }
+
+  #isNew({ targetChain }: Parties, { txHash, paid }: Loss, kind: LossKind): boolean {
+    if (this.#transactions.has(txHash)) return false
+    this.#transactions.set(txHash, true)
+    this.reports?.lost(targetChain, kind, paid)
+    return true
+  }
+
+  #charge(account: string, paid: bigint, now: number): void {
+    this.#tokens.set(account, { last: now, costs: withCost(this.#tokens.get(account)?.costs, paid, now) })
+  }
+
+  addBatch(parties: Parties, loss: Loss): readonly Quarantine[] {
+    const { txHash, paid, now } = loss
     const recipient = recipientKey(parties)
     const known = this.#batches.get(txHash)
     if (known) {
       if (known !== 'explained') known.recipients.add(recipient)
       return []
     }
+    this.#isNew(parties, loss, 'reverted')
     this.#batches.set(txHash, { token: tokenKey(parties), at: now, paid, recipients: new Set([recipient]) })
     const cost = costOf(this.#recentBatches(parties, now))
     const reason =
@@ -112,19 +150,30 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /**
-   * The wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent.
-   * @param retriedAt when an operator ordered a retry, ms since the epoch. Earlier losses do not count.
-   */
-  quarantineOf(parties: Parties, retriedAt = -Infinity, now = Date.now()): Waiting | undefined {
-    const waits = [this.#waitOfRecipient(parties, retriedAt), this.#waitOfToken(parties, now, retriedAt)]
+  /** The wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent. */
+  quarantineOf(parties: Parties, { isContract, retriedAt }: Subject, now = Date.now()): Waiting | undefined {
+    const classes = isContract ? [false, true] : [false]
+    const ofToken = classes.map((one) => this.#waitOfToken(parties, one, now, retriedAt))
+    const waits = [this.#waitOfRecipient(parties, retriedAt), ...ofToken]
     const [longest] = waits.filter((wait) => wait !== undefined).toSorted((a, b) => b.until - a.until)
     if (!longest || longest.until <= now) return undefined
     const reason = `${longest.reason}; tried again at ${new Date(longest.until).toISOString()}`
     return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: longest.until - now }
   }
 
-  #waitOfRecipient(parties: Parties, retriedAt: number): Wait | undefined {
+  /**
+   * The wait of a young transfer while others deliver transfers of the token first, and Portage's calls revert.
+   * @param seenAt when Portage saw the transfer first, ms since the epoch
+   */
+  waitForOthers(parties: Parties, seenAt: number, now = Date.now()): Waiting | undefined {
+    const above = aboveBudget(this.#tokens.get(outrunKey(parties))?.costs, this.#budget, now)
+    const retryInMs = seenAt + othersFirstMs - now
+    if (!above || retryInMs <= 0) return undefined
+    const reason = `others delivered ${parties.token} first, which has cost ${above.sum} wei within an hour: they may begin`
+    return { kind: 'waiting', code: 'OUTRUN', reason, retryInMs }
+  }
+
+  #waitOfRecipient(parties: Parties, retriedAt = -Infinity): Wait | undefined {
     const losses = this.#recipients.get(recipientKey(parties))
     if (!losses || losses.last <= retriedAt) return undefined
     const { count, last } = losses
@@ -132,12 +181,18 @@ export class Losses {
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
-  #waitOfToken(parties: Parties, now: number, retriedAt: number): Wait | undefined {
-    const losses = this.#tokens.get(tokenKey(parties))
+  /** Above the budget of its chain, a token waits as soon as it has lost anything. */
+  #waitOfToken(parties: Parties, isContract: boolean, now: number, retriedAt = -Infinity): Wait | undefined {
+    const losses = this.#tokens.get(tokenKey(parties, isContract))
     if (!losses || losses.last <= retriedAt) return undefined
-    const above = aboveBudget(losses.costs, this.#budget, now)
-    const reason = `deliveries of ${parties.token} that were simulated well, and reverted, have cost ${above?.sum} wei within an hour`
-    return above && { until: above.until, reason }
+    const own = aboveBudget(losses.costs, this.#budget, now)
+    const chain = aboveBudget(this.#tokens.get(parties.targetChain)?.costs, budgetsPerChain * this.#budget, now)
+    const any = chain && aboveBudget(losses.costs, 0n, now)
+    if (!own && !any) return undefined
+    const until = Math.max(own?.until ?? 0, any ? Math.min(any.until, chain.until) : 0)
+    const whose = isContract ? 'to contracts ' : ''
+    const [what, sum] = own ? [parties.token, own.sum] : [`all tokens to ${parties.targetChain}`, chain?.sum]
+    return { until, reason: `deliveries of ${what} ${whose}that were simulated well, and reverted, have cost ${sum} wei within an hour` }
   }
 
   #recipientWaitMs(count: number): number {
@@ -149,8 +204,12 @@ function recipientKey({ targetChain, recipient }: Parties): string {
   return `${targetChain}/${recipient}`
 }
 
-function tokenKey({ targetChain, bridge, token }: Parties): string {
-  return `${targetChain}/${bridge}/${token}`
+function tokenKey({ targetChain, bridge, token }: Parties, isContract = false): string {
+  return `${targetChain}/${bridge}/${token}${isContract ? '/contracts' : ''}`
+}
+
+function outrunKey(parties: Parties): string {
+  return `${tokenKey(parties)}/outrun`
 }
 
 function costOf(batches: readonly BatchLoss[]): bigint {
@@ -198,6 +257,9 @@ const messages: Readonly<Record<Quarantine['kind'], string>> = {
 
 export function createLossReports({ logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics }) {
   return {
+    lost(chain: ChainName, kind: LossKind, wei: bigint): void {
+      metrics.portage_losses_wei_total.inc({ chain, kind }, Number(wei))
+    },
     quarantined(transfer: Transfer, txHash: string, { kind, until, reason }: Quarantine): void {
       metrics.portage_quarantines_total.inc({ chain: transfer.targetChain, kind })
       const facts = { transfer: transferId(transfer), txHash, reason, until: new Date(until).toISOString() }

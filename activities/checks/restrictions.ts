@@ -13,6 +13,7 @@ import { agreed } from './effect.ts'
 const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
+type ChainDeps = Pick<StepDeps, 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> }
 export type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
@@ -41,13 +42,22 @@ export interface Admitted {
   readonly parties: Parties
   /** When an operator last ordered a retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   readonly retriedAt?: number | undefined
+  readonly seenAt?: number | undefined
+  /** The call runs no code of the recipient (`PlannedDelivery.call`), so earlier reverts do not concern it. */
+  readonly isWrapped?: boolean
 }
 
 /** A halt, denial, quarantine or closed gate since admission. Undefined: the transfer may use a nonce. */
-export async function restrictionOf(deps: Deps, endpoint: Endpoint, admitted: Admitted, lane: LaneId): Promise<NoSlot | undefined> {
-  const { transfer, parties, retriedAt } = admitted
+export async function restrictionOf(
+  deps: Deps & ChainDeps,
+  endpoint: Endpoint,
+  admitted: Admitted,
+  lane: LaneId,
+): Promise<NoSlot | undefined> {
+  const { transfer, parties, isWrapped } = admitted
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
-    const known = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? deps.losses?.quarantineOf(parties, retriedAt)
+    const policy = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? yieldToOthers(deps, admitted)
+    const known = policy ?? (isWrapped ? undefined : await quarantineOf(deps, admitted))
     const gate = known ?? (await reserve(laneAddress(lane)))
     return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
   }
@@ -57,6 +67,20 @@ export async function restrictionOf(deps: Deps, endpoint: Endpoint, admitted: Ad
 function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Waiting | undefined {
   const halt = haltOf(settings(), transfer)
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
+}
+
+function yieldToOthers({ losses }: Deps, { parties, seenAt, retriedAt }: Admitted): Waiting | undefined {
+  return seenAt === undefined || retriedAt !== undefined ? undefined : losses?.waitForOthers(parties, seenAt)
+}
+
+/** Reads the recipient's code only if the quarantine depends on it. Throws read errors. */
+export async function quarantineOf(
+  { losses, chain }: ChainDeps,
+  { parties, retriedAt }: Pick<Admitted, 'parties' | 'retriedAt'>,
+): Promise<Waiting | undefined> {
+  const wait = losses?.quarantineOf(parties, { retriedAt })
+  const ofContracts = wait ? undefined : losses?.quarantineOf(parties, { retriedAt, isContract: true })
+  return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
 }
 
 /** Declines instead of rejecting, because a denial is policy and may be lifted later. */
@@ -72,22 +96,24 @@ export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties)
 }
 
 /**
- * Counts a reverted call as a loss if most nodes deny the effect and the gate is open, since a pause is not the
- * recipient's fault. Ignores revert texts, because strangers write them. Never throws.
+ * Counts a reverted call as a loss. Blames the recipient and the token if most nodes deny the effect and the gate is
+ * open, since a pause is not the recipient's fault. Ignores revert texts, because strangers write them. Never throws.
  */
-export async function recordLoss(deps: Deps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
+export async function recordLoss(deps: Deps & ChainDeps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return
   try {
     const endpoint = endpointOf(deps, transfer)
+    const { parties } = endpoint.delivery(transfer)
+    const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
     const delivered = await agreed(endpoint, transfer, 'agreed-latest')
     if (delivered && shared) deps.losses.explainBatch(receipt.hash)
+    if (delivered) deps.losses.addOutrun(parties, loss)
     if (delivered !== false) return
     const ask = (reserve: Reserve) => reserve(receipt.from)
     const gate = await withReservation(endpoint, transfer, ask, () => false)
     if (gate.kind !== 'open') return
-    const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
-    const { parties } = endpoint.delivery(transfer)
-    const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss)
+    const isContract = !shared && (await deps.chain.hasCode(parties.recipient))
+    const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
     // A read failed. The loss is counted later, once the call is final.

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../bridges/port.ts'
+import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, workflowOf } from '../../domain/lane/lane.ts'
@@ -6,7 +6,7 @@ import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
-import { laneCall } from '../../lanes/deps.ts'
+import { callHash as hashOf, laneCall } from '../../lanes/deps.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
@@ -45,14 +45,15 @@ export async function acquire(
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
 ): Promise<Acquisition> {
-  const { transfer, lane, intentId, retriedAt, mode } = input
+  const { transfer, lane, intentId, retriedAt, seenAt, mode } = input
   const { agent, batchRouting: routing } = deps
   const endpoint = endpointOf(deps, transfer)
   const { call, parties } = endpoint.delivery(transfer)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1
   const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
-  const request = requestOf(input, await call())
+  const { intent, isWrapped } = await admittedCall(call, input)
+  const request = requestOf(input, intent)
   if (maybeSent) {
     const held = await agent.find(request, signal)
     if (held.kind === 'acquired') return held
@@ -60,7 +61,7 @@ export async function acquire(
     const batch = await routing?.find(transfer, intentId)
     if (batch) return { kind: 'acquired', pending: batch.pending, batch }
   }
-  const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt }
+  const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt, seenAt, isWrapped }
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
@@ -81,6 +82,13 @@ export async function acquire(
   if (!stop) return acquired
   await agent.release(pending)
   return stop
+}
+
+/** The call that the transfer was admitted with. `requestOf` refuses any other. */
+async function admittedCall(call: PlannedDelivery['call'], { callHash }: BroadcastInput) {
+  const intent = await call()
+  const isWrapped = hashOf(intent) !== callHash
+  return { intent: isWrapped ? await call('wrapped') : intent, isWrapped }
 }
 
 function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {

@@ -1,11 +1,12 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { AdmitInput, KeylessSteps, Ready, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
-import { admissionStep, deniedBy, type Target } from '../checks/restrictions.ts'
+import { admissionStep, deniedBy, quarantineOf, type Target } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
 import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
@@ -90,11 +91,12 @@ async function prepareUnless(
   }
   const { lane } = choice
   const price = async () => {
-    const intent = await delivery.call()
-    return [intent, await priceCall({ chain: target.chain, fees: deps.fees }, { lane, owner: transferId(transfer), intent })] as const
+    const chosen = await chooseCall(deps, input, target, delivery)
+    const call = { lane, owner: transferId(transfer), intent: chosen.intent }
+    return { ...chosen, priced: await priceCall({ chain: target.chain, fees: deps.fees }, call) }
   }
-  const { parties, earned, revertsOnceDelivered: isShown } = delivery
-  const [delivered, [intent, priced]] = await Promise.all([isShown ? false : isThere(), price()])
+  const { earned, revertsOnceDelivered: isShown } = delivery
+  const [delivered, { intent, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
@@ -104,13 +106,29 @@ async function prepareUnless(
     const { code, reason } = meaning
     return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
   }
-  const quarantine = deps.losses?.quarantineOf(parties, input.retriedAt)
   if (quarantine) return quarantine
   if (earned !== undefined && earned < priced.cost) {
     const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
   }
   return { ...priced.first, kind: 'ready', lane, callHash: callHash(intent) }
+}
+
+/**
+ * The call to make. After a revert of the transfer, or while its recipient or token is quarantined, the call that runs
+ * no code of the recipient: anybody may choose that call for any transfer, and it needs no quarantine.
+ */
+async function chooseCall(
+  { losses }: StepDeps,
+  { retriedAt, wrapped: isNeeded }: AdmitInput,
+  { chain }: Target,
+  { call, parties }: PlannedDelivery,
+): Promise<{ readonly intent: Intent; readonly quarantine?: Waiting | undefined }> {
+  const intent = await call()
+  const quarantine = await quarantineOf({ losses, chain }, { parties, retriedAt })
+  if (!quarantine && !isNeeded) return { intent }
+  const wrapped = await call('wrapped')
+  return wrapped.data === intent.data ? { intent, quarantine } : { intent: wrapped }
 }
 
 /** Promises an admitted transfer a local slot if this process has the key, finality is fast, and no call is shared. */

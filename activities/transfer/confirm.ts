@@ -21,7 +21,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
     if (!own) return { kind: 'gone' }
     const { receipt } = own
-    await recordLoss(deps, transfer, receipt, landed?.batch !== undefined)
+    await recordLoss({ ...deps, chain }, transfer, receipt, landed?.batch !== undefined)
     return { kind: 'reverted', reason: `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}` }
   }
 }

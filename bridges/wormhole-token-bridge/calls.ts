@@ -52,12 +52,12 @@ export function createDelivery({ wormholeChainId, tokenBridge, calls, prices }: 
     const { kind, recipient, originChain, originAddress, originToken, fee } = readMessage(bytes).transfer
     const price = prices?.[originToken]
     return {
-      async call() {
+      async call(payout) {
         const call = kind === 3 ? calls?.[recipient] : undefined
         if (call !== undefined) return { to: recipient, data: encodeBytesCall(selectorOf(call), bytes), value: '0' }
         // Unwraps if the token is this chain's wrapped coin (Bridge.sol allows it only then).
         const native = originChain === wormholeChainId && originAddress === (await weth()).slice(2).padStart(64, '0')
-        const method = native ? 'completeTransferAndUnwrapETH(bytes)' : 'completeTransfer(bytes)'
+        const method = native && payout !== 'wrapped' ? 'completeTransferAndUnwrapETH(bytes)' : 'completeTransfer(bytes)'
         return { to: tokenBridge, data: encodeBytesCall(selectorOf(method), bytes), value: '0' }
       },
       parties: { bridge, targetChain, recipient, token: originToken },

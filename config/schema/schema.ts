@@ -77,7 +77,7 @@ const transfersSchema = z
     maxLossPerTokenPerHourWei: wei
       .default('50000000000000000')
       .describe(
-        'Cost of such deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above it, transfers of the token wait (QUARANTINED). Batches have their own budget; above it, transfers of the token go alone. Each process counts from its start.',
+        'Cost of such deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above it, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races have a budget each; a chain has four. docs/concepts/threat-model.md. Each process counts from its start.',
       ),
   })
   .prefault({})

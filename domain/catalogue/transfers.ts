@@ -105,6 +105,10 @@ export const transferRows = {
       `portage deny <kind> <party> ${reason}`,
     ]),
   },
+  OUTRUN: retry(
+    "Others deliver the token's transfers first, so that Portage's calls revert. They get a minute for each new transfer.",
+    'Nothing: Portage delivers the transfer after a minute if nobody else has.',
+  ),
   GAS_LIMIT: fatal(
     'The call needs more gas than the gas limit allows.',
     'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.',

@@ -38,6 +38,8 @@ export interface AdmitInput {
   disputed?: true
   /** Time of the last retry, ms since the epoch. Losses before this time do not quarantine the transfer. */
   retriedAt?: number
+  /** A delivery of the transfer reverted, or a lane quarantined it. The call must not run the recipient's code. */
+  wrapped?: boolean
   /** ms since the epoch, for metrics. Absent after the first try. */
   startedAt?: number
 }

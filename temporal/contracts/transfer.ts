@@ -42,6 +42,8 @@ export interface TransferProgress {
   /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last of these lanes. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
+  /** A lane refused a nonce because the recipient or the token is quarantined. An ordered retry removes the field. */
+  quarantined?: true
   /** The round in progress. It may hold a nonce, so the next try continues this round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
   /** Lanes of earlier rounds with their highest nonces. A cancelled transfer ends once none of these can be mined. */

@@ -11,8 +11,8 @@ const losses = (tokenBudget = 10n ** 30n) => new Losses(minute, tokenBudget)
 let made = 0
 const loss = (now: number, paid = 1n) => ({ txHash: `0x${made++}`, paid, now })
 
-function waitOf(kept: Losses, of: Parties, now: number, retriedAt?: number) {
-  const wait = kept.quarantineOf(of, retriedAt, now)
+function waitOf(kept: Losses, of: Parties, now: number, retriedAt?: number, isContract?: boolean) {
+  const wait = kept.quarantineOf(of, { retriedAt, isContract }, now)
   return wait && { until: now + wait.retryInMs }
 }
 
@@ -83,6 +83,37 @@ describe('A token', () => {
     expect(waitOf(kept, parties('bob', 'weth', 'ethereum'), start)).toBeUndefined()
     expect(waitOf(kept, { ...parties('bob'), bridge: 'c' }, start)).toBeUndefined()
   })
+})
+
+describe('Contracts', () => {
+  test('contracts that revert stop other contracts of the token, and no recipient without code', () => {
+    const kept = losses(10n)
+    for (let index = 0; index < 1_000; index++) kept.add(parties(`eve${index}`), loss(start), true)
+    expect(waitOf(kept, parties('alice'), start)).toBeUndefined()
+    expect(waitOf(kept, parties('safe'), start, undefined, true)).toBeDefined()
+    expect(waitOf(kept, parties('safe', 'usdc'), start, undefined, true)).toBeUndefined()
+  })
+
+  test('above the budget of a chain, every token with a loss waits, and no other', () => {
+    const kept = losses(10n)
+    for (let index = 0; index < 5; index++) kept.add(parties(`eve${index}`, `junk${index}`), loss(start, 8n))
+    expect(waitOf(kept, parties('bob', 'junk0'), start)).toBeUndefined()
+    kept.add(parties('eve5', 'junk5'), loss(start, 1n))
+    expect(waitOf(kept, parties('bob', 'junk0'), start)).toBeDefined()
+    expect(waitOf(kept, parties('bob', 'weth'), start)).toBeUndefined()
+    expect(waitOf(kept, parties('bob', 'junk0', 'ethereum'), start)).toBeUndefined()
+  })
+})
+
+test('while others deliver first, a young transfer waits for a minute, and nobody is quarantined', () => {
+  const kept = losses(10n)
+  kept.addOutrun(parties('eve'), loss(start, 10n))
+  expect(kept.waitForOthers(parties('bob'), start, start)).toBeUndefined()
+  kept.addOutrun(parties('eve'), loss(start, 1n))
+  expect(kept.waitForOthers(parties('bob'), start, start + 1)).toMatchObject({ code: 'OUTRUN', retryInMs: minute - 1 })
+  expect(kept.waitForOthers(parties('bob'), start - minute, start)).toBeUndefined()
+  expect(kept.waitForOthers(parties('bob', 'usdc'), start, start)).toBeUndefined()
+  expect(waitOf(kept, parties('eve'), start, undefined, true)).toBeUndefined()
 })
 
 test('the oldest of more than ten thousand recipients is forgotten', () => {

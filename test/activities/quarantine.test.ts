@@ -19,32 +19,43 @@ import { scriptedChain } from './scripted-chain.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
+const wrappedCall = { to: `0x${'22'.repeat(20)}`, data: '0x87654321', value: '0' }
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
 /**
  * Every call simulates well and is in a block with this status. Transfers below 10 share a recipient. @param batched
- * transfers in one call
+ * transfers in one call @param unwraps the delivering call runs code of the recipient, and there is one that does not
+ * @param codeOf recipients with code
  */
 function setting({
   status = 'reverted',
   batched = [],
+  unwraps = false,
+  codeOf = [],
   partiesOf = ({ sequence }) => ({ recipient: Number(sequence) < 10 ? 'eve' : 'bob', token: 'weth' }),
   ...own
 }: Partial<Endpoint> & {
   status?: 'reverted' | 'success'
   batched?: readonly number[]
+  unwraps?: boolean
+  codeOf?: readonly string[]
   partiesOf?: (transfer: Transfer) => Pick<Parties, 'recipient' | 'token'>
 } = {}) {
   const signed: number[] = []
   const metrics = createMetrics()
   const { logger, lines } = recordingLogger()
   const endpoint = fakeEndpoint({
-    delivery: (transfer) => fakeDelivery({ call: async () => call, parties: { ...fakeParties, ...partiesOf(transfer) } })(transfer),
+    delivery: (transfer) =>
+      fakeDelivery({
+        call: async (payout) => (unwraps && payout ? wrappedCall : call),
+        parties: { ...fakeParties, ...partiesOf(transfer) },
+      })(transfer),
     delivered: async () => false,
     hasEffect: () => false,
     ...own,
   })
-  const chain = { ...scriptedChain(() => '0xaa'), msToFinality: () => 900_000 }
+  const hasCode = async (account: string) => codeOf.includes(account)
+  const chain = { ...scriptedChain(() => '0xaa'), hasCode, msToFinality: () => 900_000 }
   const agent = {
     find: async () => ({ kind: 'refused', why: 'none', detail: '' }),
     justify: async () => {},
@@ -100,13 +111,15 @@ function setting({
     enqueued,
     retries,
     lines,
-    metrics: async () => (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_quarantines_total{')),
-    prepare: (number: number, retriedAt?: number) =>
-      prepare({ transfer: nativeTransfer(number), avoid: [], ...(retriedAt !== undefined && { retriedAt }) }),
-    broadcast(number: number, retriedAt?: number): Promise<BroadcastResult> {
+    metrics: async () =>
+      (await metrics.render()).split('\n').filter((line) => /^portage_(quarantines_total|losses_wei_total)\{/.test(line)),
+    prepare: (number: number, retriedAt?: number, wrapped?: boolean) =>
+      prepare({ transfer: nativeTransfer(number), avoid: [], wrapped, ...(retriedAt !== undefined && { retriedAt }) }),
+    broadcast(number: number, retriedAt?: number, more: Partial<BroadcastInput> = {}): Promise<BroadcastResult> {
       const input: BroadcastInput = {
         ...{ lane, intentId: `transfer-${number}/1`, transfer: nativeTransfer(number), callHash: callHash(call), mode: 'new', priority: 3 },
         ...{ gasLimit: '100000', maxFee: '2', tip: '1', ...(retriedAt !== undefined && { retriedAt }) },
+        ...more,
       }
       return new MockActivityEnvironment({ heartbeatTimeoutMs: 10_000 }).run(withHeartbeats(broadcast), input)
     },
@@ -139,7 +152,10 @@ describe('A delivery that was simulated well and reverted in a block, final or n
       until: expect.any(String),
       remedy: errorCatalogue.QUARANTINED.remedy,
     })
-    expect(await metrics()).toEqual(['portage_quarantines_total{chain="bsc",kind="recipient"} 1'])
+    expect(await metrics()).toEqual([
+      'portage_quarantines_total{chain="bsc",kind="recipient"} 1',
+      'portage_losses_wei_total{chain="bsc",kind="reverted"} 200',
+    ])
   })
 
   test('losses quarantine their token once they exceed the budget, which is logged once', async () => {
@@ -197,6 +213,44 @@ describe('A delivery that was simulated well and reverted in a block, final or n
   })
 })
 
+describe('A token that unwraps', () => {
+  const partiesOf = ({ sequence }: Transfer) => ({ recipient: sequence, token: 'weth' })
+  const contracts = Array.from({ length: 100 }, (_, index) => String(index))
+
+  test('contracts that revert stop nobody: contracts are paid the token by a call without their code', async () => {
+    const { broadcast, prepare, lines } = setting({ unwraps: true, partiesOf, codeOf: contracts })
+    for (let number = 1; number <= 51; number++) await broadcast(number)
+    expect(lines.at(-1)).toMatchObject({ message: 'a token is quarantined', reason: expect.stringContaining('weth to contracts') })
+    expect([await prepare(1), await prepare(99)]).toMatchObject([{ callHash: callHash(wrappedCall) }, { callHash: callHash(wrappedCall) }])
+    expect([await prepare(100)]).toMatchObject([{ kind: 'ready', callHash: callHash(call) }])
+    expect(await broadcast(99)).toMatchObject({ kind: 'no-slot', code: 'QUARANTINED' })
+    expect(await broadcast(99, undefined, { callHash: callHash(wrappedCall) })).toMatchObject({ kind: 'included' })
+    expect(await broadcast(100)).toMatchObject({ kind: 'included' })
+  })
+
+  test('contracts that revert without unwrapping make contracts of their token wait, and nobody else', async () => {
+    const { broadcast, prepare } = setting({ partiesOf, codeOf: contracts })
+    for (let number = 1; number <= 51; number++) await broadcast(number)
+    expect(await prepare(99)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED' })
+    expect(await prepare(100)).toMatchObject({ kind: 'ready' })
+  })
+
+  test('a transfer whose delivery reverted is paid the token, in any process', async () => {
+    const { prepare } = setting({ unwraps: true })
+    expect(await prepare(1)).toMatchObject({ callHash: callHash(call) })
+    expect(await prepare(1, undefined, true)).toMatchObject({ callHash: callHash(wrappedCall) })
+  })
+})
+
+test('gas lost to other deliverers is counted, and above the budget they get a minute to deliver first', async () => {
+  const { broadcast, prepare, metrics } = setting({ delivered: async (_, at) => at === 'agreed-latest' })
+  for (let number = 1; number <= 51; number++) await broadcast(number)
+  expect(await metrics()).toEqual(['portage_losses_wei_total{chain="bsc",kind="outrun"} 10200'])
+  expect(await broadcast(52, undefined, { seenAt: Date.now() })).toMatchObject({ kind: 'no-slot', code: 'OUTRUN' })
+  expect(await broadcast(52, undefined, { seenAt: Date.now() - 60_000 })).toMatchObject({ kind: 'included' })
+  expect(await prepare(52)).toMatchObject({ kind: 'ready' })
+})
+
 describe('A batch that was simulated well and reverted', () => {
   test('a reverted batch makes its transfers go alone, quarantines nobody, and is logged once', async () => {
     const { broadcast, prepare, enqueued, signed, lines, metrics } = setting({ batched: [1, 10] })
@@ -214,6 +268,7 @@ describe('A batch that was simulated well and reverted', () => {
     expect(await metrics()).toEqual([
       'portage_quarantines_total{chain="bsc",kind="batch"} 1',
       'portage_quarantines_total{chain="bsc",kind="recipient"} 1',
+      'portage_losses_wei_total{chain="bsc",kind="reverted"} 400',
     ])
   })
 

@@ -21,6 +21,7 @@ export function scriptedChain(latest: () => string, nodes = 1): Chain {
         return () => {}
       },
     },
+    hasCode: async () => false,
     simulate: async () => ({ ok: true, gas: '100' }),
     quote: async () => ({ maxFee: '2', tip: '1' }),
     dataFee: async () => '0',

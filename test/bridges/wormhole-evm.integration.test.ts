@@ -76,6 +76,24 @@ describe('the token bridge on a real chain', () => {
       expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
     })
 
+    test('pays the wrapped coin to a contract that rejects the coin, by a call that runs no code of it', async () => {
+      const { weth, tokenBridge } = network.ethereum
+      // Accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST STOP.
+      const contract = freshAddress()
+      await network.ethereum.anvil.rpc('anvil_setCode', [contract, '0x3a156008575f5ffd5b00'])
+      const { transfer, endpoint } = decode(
+        network.message({ to: toUniversal(contract), token: toUniversal(weth), tokenChain: 2, amount: 700n }),
+      )
+      const { call } = endpoint.delivery(transfer)
+      const reverted = await network.deliver(await call())
+      expect([reverted.status, await endpoint.delivered(transfer, 'latest')]).toEqual(['reverted', false])
+      const intent = await call('wrapped')
+      expect([intent.to, intent.data.slice(0, 10)]).toEqual([tokenBridge, selector('completeTransfer')])
+      await endpoint.proveCall(intent)
+      expect(endpoint.hasEffect(await network.deliver(intent), transfer)).toBe(true)
+      expect([await coin(contract), await balance(weth, contract)]).toEqual([0n, 700n * 10n ** 10n])
+    })
+
     test('redeems a payload 3 through the contract that is configured for it', async () => {
       const contract = await deployForwarder(network)
       const payload = { kind: 3, to: toUniversal(contract), rest: '0xabcdef' }

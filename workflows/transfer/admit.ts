@@ -37,8 +37,9 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
 }
 
 function askAdmission({ progress, label, retriedAt, freshSince }: TransferRun, transfer: Transfer): Promise<Admission> {
-  const { turnedAway, disputed } = progress
-  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, startedAt: freshSince }, label)
+  const { turnedAway, disputed, failures, quarantined } = progress
+  const wrapped = quarantined || failures > 0 || undefined
+  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, wrapped, startedAt: freshSince }, label)
 }
 
 async function act(run: TransferRun, admission: Admission): Promise<Ready | Outcome | undefined> {

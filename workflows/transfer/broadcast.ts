@@ -107,6 +107,7 @@ function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused
 function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
+  if (code === 'QUARANTINED') run.progress.quarantined = true
   run.nextRound()
 }
 

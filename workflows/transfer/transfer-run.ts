@@ -160,7 +160,7 @@ export class TransferRun {
       if (onlyIfWaiting) return
       if (this.overdue) this.deadline = undefined
     }
-    Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
+    Object.assign(this.progress, { failures: 0, spent: 0, waits: 0, quarantined: undefined })
     this.signals.woken = true
   }
 
