@@ -91,7 +91,7 @@ export function heightBelow(marks: Marks, number: bigint): number | undefined {
 /** Replaces invisible characters, and cuts the text to `limits.text` bytes of UTF-8. */
 export function clip(text: string): string {
   let [kept, bytes] = ['', 0]
-  for (const sign of text.replaceAll(invisible, ' ')) {
+  for (const sign of text.replaceAll(invisible(), ' ')) {
     bytes += sign === '"' || sign === '\\' ? 2 : utf8Bytes(sign)
     if (bytes > limits.text) break
     kept += sign

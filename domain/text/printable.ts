@@ -2,16 +2,17 @@ const longest = 300
 
 /**
  * Characters that control a terminal, that reorder or end a line, or that cannot be seen, and halves of surrogate pairs
- * (Unicode 15, chapter 23; UAX 9).
+ * (Unicode 15, chapter 23; UAX 9). A function, because workflows freeze what modules export, and a global expression
+ * writes its `lastIndex`.
  */
-export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 /** A stranger's text in one printable line of bounded length. */
 export function printable(text: string): string {
   return cut(
     text
       .slice(0, 4 * longest)
-      .replaceAll(invisible, ' ')
+      .replaceAll(invisible(), ' ')
       .trim(),
     longest,
   )
@@ -24,7 +25,7 @@ export function cut(text: string, most: number): string {
 
 /** Makes a line safe on a terminal: control, invisible and reordering characters become code points (`<U+1B>`). */
 export function harmless(line: string): string {
-  return line.replaceAll(invisible, (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
+  return line.replaceAll(invisible(), (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
 }
 
 export function harmlessLines(text: string): string {
@@ -39,7 +40,7 @@ export function shellWord(text: string): string | undefined {
 /** Makes one line of any value. A run that a person started may lack any field, which must not fail its task. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
-  return text.replaceAll(invisible, ' ').replaceAll(/\s+/g, ' ').trim()
+  return text.replaceAll(invisible(), ' ').replaceAll(/\s+/g, ' ').trim()
 }
 
 export function utf8Bytes(character: string): number {

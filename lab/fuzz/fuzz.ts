@@ -43,7 +43,7 @@ export function namesField(error: unknown): boolean {
 }
 
 /** Checks a text for operators: short, one line, printable, whatever its source. */
-export const wordsOf = (text: string): boolean => text.length <= 2_000 && text.search(invisible) < 0
+export const wordsOf = (text: string): boolean => text.length <= 2_000 && text.search(invisible()) < 0
 
 /** A wrong command line. */
 export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError
