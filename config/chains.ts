@@ -1,11 +1,12 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { FeeDefaults, FeeRule } from '../domain/fees/fees.ts'
-import { laneId, type LaneId } from '../domain/lane/lane.ts'
+import { laneAddress, laneId, type LaneId } from '../domain/lane/lane.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ChainConfig, Config, LaneSettings } from './schema/schema.ts'
 import type { OrderSubject } from '../domain/access.ts'
+import { forms } from '../domain/text/forms.ts'
 import { isShort, isShortFor } from '../domain/text/short-id.ts'
 
 /** Throws INPUT_INVALID for an unknown name. */
@@ -108,11 +109,17 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
 
 /** The lane with this id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
-  if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
+  if (forms.lane.pattern.test(name)) return laneOfChain(config, name.toLowerCase(), chain)
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
   const named = lanesOf(config).filter(({ id, lane }) => isNamed(lane.address) || isNamed(id))
   const lanes = named.filter((row) => chain === undefined || row.chain === chain).map(({ id }) => id)
   return theOnlyLane(lanes, { lane: name, chain })
+}
+
+/** The id, if its network is that of the chain. Throws INPUT_INVALID (unknown chain), LANE_NOT_FOUND. */
+function laneOfChain(config: Pick<Config, 'chains'>, lane: LaneId, chain: string | undefined): LaneId {
+  if (chain === undefined || idOf(chainOf(config, chain), laneAddress(lane)) === lane) return lane
+  throw new RelayerError('LANE_NOT_FOUND', { detail: `It is no lane of ${chain}.`, facts: { lane, chain } })
 }
 
 /** The lane that a name matches. Throws LANE_NOT_FOUND for no match or several. */

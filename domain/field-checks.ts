@@ -1,3 +1,5 @@
+import { type Form, isOf } from './text/forms.ts'
+
 /** Checks a value from outside. Throws an Error that begins with the path of the field and never shows the value. */
 export type Check = (value: unknown, path: string) => void
 
@@ -9,6 +11,10 @@ export function rule(holds: (value: unknown) => boolean, what: string): Check {
 
 export function pattern(expression: RegExp, what: string): Check {
   return rule((value) => typeof value === 'string' && expression.test(value), what)
+}
+
+export function ofForm(form: Form): Check {
+  return rule((value) => isOf(form, value), form.what)
 }
 
 export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')

@@ -1,3 +1,4 @@
+import { countSchema } from '../../operations/orders/values.ts'
 import { z } from 'zod'
 import { resolveLane } from '../../config/chains.ts'
 import { listLanesNow } from '../../operations/causes/lane-readings.ts'
@@ -21,7 +22,7 @@ const stateSchema = z
 const workflowSchema = z.looseObject({ startedAt: z.string() })
 
 const closed = z.strictObject({
-  closed: z.coerce.number().int().min(0).max(200).default(0).describe('Also this many that have ended.'),
+  closed: countSchema(0, 200).default(0).describe('Also this many that have ended.'),
 })
 
 const closedLists = [

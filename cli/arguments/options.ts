@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { type Form, forms, isDay, isOf, parseTime } from '../../domain/text/forms.ts'
 import { parseAge } from '../../domain/text/age.ts'
 import { type Amount, parseAmount } from '../../domain/text/amounts.ts'
 import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
@@ -18,15 +19,20 @@ export function withReason(command: Command, reason: NonNullable<OrderSpec['reas
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-function matching(pattern: RegExp, rule: string): (text: string) => string {
+function matching(form: Form): (text: string) => string {
   return (text) => {
-    if (pattern.test(text)) return text.toLowerCase()
-    throw new InvalidArgumentError(rule)
+    if (isOf(form, text)) return text
+    throw new InvalidArgumentError(`It must be ${form.what}.`)
   }
 }
 
+const inLowerCase = (form: Form) => {
+  const read = matching(form)
+  return (text: string) => read(text).toLowerCase()
+}
+
 /** Accepts numbers from `from` to `to`. They must be whole numbers, unless `pattern` allows others. */
-export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = /^[0-9]{1,15}$/) {
+export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = forms.count.pattern) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
     if (number >= from && number <= to) return number
@@ -42,21 +48,13 @@ export function collect(value: string, previous: readonly string[] = []): string
   return [...previous, value]
 }
 
-const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?Z)?$/i
-
 export function utcDay(text: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && isOfCalendar(text)) return text
+  if (isDay(text)) return text
   throw new InvalidArgumentError('It must be a day of the calendar: 2026-11-22.')
 }
 
-/** Whether the day exists. `Date` would read 31 February as 3 March. */
-export function isOfCalendar(day: string): boolean {
-  const at = Date.parse(day)
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
-}
-
 const fraction = /^[0-9.]+$/
-const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/reference/errors.md, like LANE_NONE.')
+const codeOf = matching(forms.code)
 
 /** The parsers of order values, by kind (`operations/orders/values.ts`), and of some other options. */
 export const parse = {
@@ -66,7 +64,7 @@ export const parse = {
   hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
   gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
   priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
-  chainName: matching(/^[a-z][a-z0-9-]{0,30}$/, 'It must be the name of a chain.'),
+  chainName: matching(forms.name),
   /** Wei, decimal. */
   wei(this: void, text: string): string {
     const amount = parseAmount(text)
@@ -80,37 +78,32 @@ export const parse = {
       "It must be an amount with a unit, like 0.05ETH (the coin of the lane's chain), 5gwei or 1000000wei; a number alone is wei.",
     )
   },
-  gas: matching(/^[0-9]{1,20}$/, 'It must be a whole number of gas units.'),
-  address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),
-  bytes: matching(/^0x([0-9a-f]{2})*$/i, 'It must be 0x and whole bytes in hex.'),
-  hash: matching(/^0x[0-9a-f]{64}$/i, 'It must be 0x and 64 hex digits.'),
+  gas: matching(forms.gas),
+  address: inLowerCase(forms.address),
+  bytes: inLowerCase(forms.bytes),
+  hash: inLowerCase(forms.hash),
   feeScope: parseFeeScope,
-  code: (text: string) => codeOf(text).toUpperCase(),
+  code: (text: string) => codeOf(text.toUpperCase()),
   /** Returns ms. */
   age(this: void, text: string): number {
-    const age = parseAge(text)
-    if (age !== undefined) return age
-    throw new InvalidArgumentError('It must be a number with s, m, h or d: 90s, 15m, 3h, 2d.')
+    return parseAge(matching(forms.age)(text)) ?? 0
   },
-  /** Reads a time in UTC. Returns ms since the epoch. */
+  /** Returns ms since the epoch. */
   time(this: void, text: string): number {
-    const [, day] = timePattern.exec(text) ?? []
-    if (day !== undefined && isOfCalendar(day)) return Date.parse(text.toUpperCase())
-    throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
+    const at = parseTime(text)
+    if (at !== undefined) return at
+    throw new InvalidArgumentError(
+      'It must be a day (UTC) or a time with its zone: 2026-11-22, 2026-11-22T17:00Z or 2026-11-22T17:00+01:00.',
+    )
   },
   pastTime(this: void, text: string): number {
     const at = parse.time(text)
     if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
     return at
   },
-  url(this: void, text: string): string {
-    if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
-    throw new InvalidArgumentError('It must be an http or https URL.')
-  },
-  u64(this: void, text: string): string {
-    if (/^(0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 2n ** 64n) return text
-    throw new InvalidArgumentError('It must be a whole number below 2^64.')
-  },
+  url: matching(forms.url),
+  u64: matching(forms.u64),
+  lane: inLowerCase(forms.lane),
 }
 
 export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {

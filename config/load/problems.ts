@@ -44,8 +44,6 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
     case 'too_big':
       return [outOfBounds(path, issue, issue.maximum, ['below', 'at most'], meaning)]
     default:
-      if (issue.code === 'invalid_format' && issue.format === 'url')
-        return [{ path, problem: 'must be an http or https URL', remedy: `Correct the URL.${meaning}` }]
       return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
   }
 }

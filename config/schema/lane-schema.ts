@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, between, callStart, decimal, gasUnits, oneOf, selector, url, variable, wei, whole } from '../load/values.ts'
+import { address, between, callStart, decimal, gasUnits, oneOf, path, selector, url, variable, wei, whole } from '../load/values.ts'
 
 /** Fee limits (domain/fees/fees.ts). The most specific rule that sets a field decides its value. */
 export const feePolicySchema = z.strictObject({
@@ -16,8 +16,8 @@ export const signerSchema = z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
-      file: z.string().min(1).describe('Path of the file, relative to the config file.'),
-      passwordFile: z.string().min(1).optional().describe('A file whose first line is the password, relative to the config file.'),
+      file: path.describe('Path of the file, relative to the config file.'),
+      passwordFile: path.optional().describe('A file whose first line is the password, relative to the config file.'),
       passwordVariable: variable.optional().describe('Environment variable with the password.'),
     })
     .refine(...oneOf('passwordFile', 'passwordVariable')),

@@ -1,7 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
+import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
-import { isLink, name, oneOf, text, variable } from '../load/values.ts'
+import { lane, name, oneOf, path, variable } from '../load/values.ts'
 
 /** Requires https, because notifications are confidential. Allows no user name, since the signature is enough. */
 function isReceiverUrl(text: string): boolean {
@@ -35,7 +36,7 @@ function keepsCredentials(text: string): boolean {
 
 const secretSchema = z
   .strictObject({
-    secretFile: z.string().min(1).optional().describe('A file with only the secret. Read at each notification.'),
+    secretFile: path.optional().describe('A file with only the secret. Read at each notification.'),
     secretVariable: variable.optional().describe('Environment variable with the secret.'),
   })
   .refine(...oneOf('secretFile', 'secretVariable'))
@@ -63,12 +64,7 @@ const receiverSchema = z.strictObject({
     .optional()
     .describe('Only events of transfers from or to these chains, and of the chains themselves. Absent: all.'),
   bridges: z.array(name).min(1).max(20).optional().describe('Only events of these bridges and their transfers. Absent: all.'),
-  lanes: z
-    .array(text(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/, 'must be a lane id in lower case: evm-1:0x…'))
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('Only events of these lanes and of transfers they have sent. Absent: all.'),
+  lanes: z.array(lane).min(1).max(100).optional().describe('Only events of these lanes and of transfers they have sent. Absent: all.'),
 })
 
 export const notificationsSchema = z

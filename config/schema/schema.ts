@@ -5,13 +5,13 @@ import { feePolicySchema, type laneSchema, type signerSchema } from './lane-sche
 import { notificationsSchema } from './notification-schema.ts'
 import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
-import { between, chainName, text, url, wei, whole } from '../load/values.ts'
+import { between, chainName, path, text, url, wei, whole } from '../load/values.ts'
 
 /** Where stream checkpoints are kept: outside Temporal, because they are needed after Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('directory').describe('A folder, one file per stream.'),
-    path: z.string().min(1).describe('Path of the folder, relative to the config file.'),
+    path: path.describe('Path of the folder, relative to the config file.'),
   }),
   z.strictObject({
     kind: z.literal('http').describe('An object store that takes PUT and GET: <url>/<stream>.json.'),
@@ -121,7 +121,7 @@ const archiveSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('directory').describe('A folder.'),
-      path: z.string().min(1).describe('Path of the folder; relative to the config file.'),
+      path: path.describe('Path of the folder; relative to the config file.'),
     }),
     z.strictObject({
       kind: z.literal('s3').describe('A bucket of S3 or of a compatible server. The AWS SDK finds the credentials.'),
@@ -148,9 +148,7 @@ const telemetrySchema = z
   .describe('Traces over OpenTelemetry: docs/operate/monitor/logs-and-traces.md.')
 
 export const configSchema = z.strictObject({
-  dataFolder: z
-    .string()
-    .min(1)
+  dataFolder: path
     .default('portage-data')
     .describe('Data that must outlive Temporal, relative to the config file, on another disk. Created at first use with mode 0700.'),
   temporal: temporalSchema,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { text, whole } from '../load/values.ts'
+import { host as anyHost, text, whole } from '../load/values.ts'
 
 const hosts = z
   .array(text(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name, without scheme and port'))
   .max(100)
   .default([])
-const host = text(/^[A-Za-z0-9._:-]+$/, 'must be a host name or an IP address, without a port').default('127.0.0.1')
+const host = anyHost.default('127.0.0.1')
 const port = whole(0, 65_535)
 const plainHttp = 'It is plain HTTP: use a proxy with TLS for any address but loopback.'
 const otherNames = 'in addition to IP addresses and localhost. Requests for other names are refused'

@@ -1,13 +1,11 @@
 import { z } from 'zod'
-import { hostAndPort, linkUrl, oneOf, text, variable } from '../load/values.ts'
-
-const file = z.string().min(1)
+import { host, hostAndPort, linkUrl, oneOf, path, text, variable } from '../load/values.ts'
 
 const tlsSchema = z.strictObject({
-  caFile: file.optional().describe("PEM file with the CAs of the server's certificate. Absent: those that Node trusts."),
-  certificateFile: file.optional().describe('PEM file with the client certificate and its chain (mTLS). Read again when it changes.'),
-  keyFile: file.optional().describe('PEM file with the private key of the client certificate. Read again when it changes.'),
-  serverName: z.string().min(1).optional().describe("Name in the server's certificate. Absent: the host of the address."),
+  caFile: path.optional().describe("PEM file with the CAs of the server's certificate. Absent: those that Node trusts."),
+  certificateFile: path.optional().describe('PEM file with the client certificate and its chain (mTLS). Read again when it changes.'),
+  keyFile: path.optional().describe('PEM file with the private key of the client certificate. Read again when it changes.'),
+  serverName: host.optional().describe("Name in the server's certificate. Absent: the host of the address."),
   disabled: z.boolean().default(false).describe('true: plain text, even with an API key, which anyone on the network can then read.'),
 })
 
@@ -16,7 +14,7 @@ const payloadKeySchema = z
     id: text(/^[A-Za-z0-9._-]{1,64}$/, 'must be letters, digits and . _ -, at most 64').describe(
       'Key id, stored in clear with every payload it encrypted. Never reuse it for another key.',
     ),
-    keyFile: file.optional().describe('A file with only the key: 32 bytes in base64 or hex, such as from `openssl rand -base64 32`.'),
+    keyFile: path.optional().describe('A file with only the key: 32 bytes in base64 or hex, such as from `openssl rand -base64 32`.'),
     keyVariable: variable.optional().describe('Environment variable with the key.'),
   })
   .refine(...oneOf('keyFile', 'keyVariable'))
@@ -39,10 +37,12 @@ const encryptionSchema = z.strictObject({
 export const temporalSchema = z
   .strictObject({
     address: hostAndPort.default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),
-    namespace: z.string().min(1).default('default').describe('The Temporal namespace that holds the workflows.'),
+    namespace: text(/^\S{1,255}$/, 'must be a name without spaces')
+      .default('default')
+      .describe('The Temporal namespace that holds the workflows.'),
     webUi: linkUrl.optional().describe("Base URL of Temporal's Web UI, for links of the page. Absent: no links."),
     tls: tlsSchema.optional().describe('TLS to Temporal. {}: TLS without a client certificate. Absent: TLS only with an API key.'),
-    apiKeyFile: file.optional().describe('A file with only the API key (a JWT or a key of Temporal Cloud). Read again when it changes.'),
+    apiKeyFile: path.optional().describe('A file with only the API key (a JWT or a key of Temporal Cloud). Read again when it changes.'),
     apiKeyVariable: variable.optional().describe('Environment variable with the API key.'),
     encryption: encryptionSchema
       .optional()

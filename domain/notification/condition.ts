@@ -1,3 +1,4 @@
+import { forms, isOf } from '../text/forms.ts'
 import { closedFor } from '../lane/view.ts'
 import type { LaneId, LaneState } from '../lane/lane.ts'
 import { printable } from '../text/printable.ts'
@@ -45,7 +46,7 @@ export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState)
 export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now: number, ageMs = gapAgeMs): readonly Condition[] {
   if (oldestGapAt === undefined || now - oldestGapAt < ageMs) return []
   const [bridge, source, target = ''] = stream.split(':')
-  const chains = [source, target].filter((one): one is string => one !== undefined && /^[a-z][a-z0-9-]{0,30}$/.test(one))
+  const chains = [source, target].filter((one): one is string => isOf(forms.name, one))
   const states = Object.entries(gaps).map(([state, count]) => `${count} ${state}`)
   const data = { stream: printable(stream), gaps: states.join(', '), oldestSince: new Date(oldestGapAt).toISOString() }
   return [{ key: `stream/${stream}/gap`, type: 'stream.gap', about: { chains, bridge }, data }]

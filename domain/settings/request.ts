@@ -1,6 +1,7 @@
 import type { FeePolicy, FeeScope } from '../fees/fees.ts'
 import { accessLevels, type Principal } from '../access.ts'
-import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
+import { byKind, type Check, fields, flag, listOf, object, ofForm, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
+import { forms, isOf } from '../text/forms.ts'
 import type { SettingsOrders, HaltScope, Settings, SettingsOrder } from './settings.ts'
 
 /** Refuses malformed orders and secrets. Throws an Error that names the field and never its value. */
@@ -21,7 +22,7 @@ export function assertSettingsFit(settings: Settings): void {
 
 /** `byKind` has already checked this field. */
 const kind: Check = () => {}
-const name = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'a name: lower case letters, digits and dashes')
+const name = ofForm(forms.name)
 
 const maybe = optional(name)
 // Unknown fields are refused, since a misspelt one would turn a narrow halt into a halt of everything.
@@ -41,29 +42,24 @@ const denied: Check = (order, path) => {
 
 const feeScope = byKind({
   transfer: object({ kind, id: pattern(/^(?=.{3,300}$)[\w-]+(:[\w.-]+)+$/, 'the id of a transfer: portage transfer list') }),
-  lane: object({ kind, lane: pattern(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i, 'a lane id: evm-1:0x…') }),
+  lane: object({ kind, lane: ofForm(forms.lane) }),
   call: object({
     kind,
     chain: name,
-    contract: pattern(/^0x[0-9a-f]{40}$/i, 'an address: 0x and 40 hex digits'),
-    selector: optional(pattern(/^0x[0-9a-f]{8}$/i, 'a function selector: 0x and 8 hex digits')),
+    contract: ofForm(forms.address),
+    selector: optional(ofForm(forms.selector)),
   }),
   chain: object({ kind, chain: name }),
   global: object({ kind }),
 } satisfies Record<FeeScope['kind'], Check>)
 
-const wei = optional(
-  rule(
-    (value) => typeof value === 'string' && /^[0-9]{1,78}$/.test(value) && BigInt(value) < 2n ** 256n,
-    'a decimal number of wei in quotes',
-  ),
-)
+const wei = optional(ofForm(forms.decimal))
 const feePolicy = object({
   maxFeePerGas: wei,
   maxTip: wei,
   maxFeePerTransaction: wei,
   baseFeeCeiling: wei,
-  gasLimit: optional(pattern(/^[0-9]{1,20}$/, 'a decimal number of gas units in quotes')),
+  gasLimit: optional(ofForm(forms.gas)),
   gasFactor: optional(rule((factor) => typeof factor === 'number' && factor >= 1 && factor <= 5, 'a number from 1 to 5')),
 } satisfies Record<keyof FeePolicy, Check>)
 
@@ -71,7 +67,8 @@ const use = optional(oneOf('all', 'read', 'send', 'private'))
 const nodeChange = object({ chain: name, name, disabled: flag, url: optional(assertNodeUrl), use })
 
 const jti = pattern(/^[A-Za-z0-9-]{1,64}$/, 'the id of a token: letters, digits and dashes')
-const lane = pattern(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/, 'a lane id: evm-1:0x…')
+/** Scopes of tokens are compared with ids in lower case. */
+const lane = rule((value) => isOf(forms.lane, value) && value === value.toLowerCase(), `${forms.lane.what}, in lower case`)
 const token = object({
   name: text(64),
   level: oneOf(...accessLevels),
@@ -132,7 +129,7 @@ export function resolveNodeUrl(
   const missing = [...url.matchAll(variable)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }
   const resolved = url.replaceAll(variable, (_, name: string) => environment[name] ?? '')
-  return URL.canParse(resolved) && /^https?:$/.test(new URL(resolved).protocol) ? { url: resolved } : { problem: '(not an http URL)' }
+  return isOf(forms.url, resolved) ? { url: resolved } : { problem: '(not an http URL)' }
 }
 
 function harmless(segment: string): boolean {

@@ -1,18 +1,16 @@
+import { forms, isOf } from '../text/forms.ts'
 import { orderFacts, orderOf, withOrder } from '../order.ts'
 import { clip } from './gaps.ts'
-import { type Check, pattern, rule, text, fields, listOf, oneOf, optional, byKind, whole } from '../field-checks.ts'
+import { type Check, ofForm, pattern, rule, text, fields, listOf, oneOf, optional, byKind, whole } from '../field-checks.ts'
 import type { RequestOf, StreamRequest, StreamState, StreamUpdate } from './stream.ts'
 
-const highest = 2n ** 64n - 1n
-
-/** Whether the value is a whole number below 2^64. Numbers are compared as texts, so only one spelling is valid. */
-export const isU64 = (value: unknown): value is string =>
-  typeof value === 'string' && /^(0|[1-9][0-9]{0,19})$/.test(value) && BigInt(value) <= highest
-export const u64 = rule(isU64, 'a whole number below 2^64 in quotes')
+/** Numbers are compared as texts, so only one spelling is valid. */
+export const isU64 = (value: unknown): value is string => isOf(forms.u64, value)
+export const u64 = ofForm(forms.u64)
 export const hash = text(128)
 export const words = text(1_000)
 export const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
-export const chainName = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'the name of a chain')
+export const chainName = ofForm(forms.name)
 
 export const intervals: Check = (value, path) => {
   if (!Array.isArray(value) || value.length > 1_000) throw new Error(`${path}: must be a list of at most 1000 intervals`)

@@ -16,8 +16,12 @@ const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** `90s`, `15m`, `3h`, `2d`. */
 export const agePattern = /^([1-9][0-9]{0,5})([smhd])$/
 
-/** An age in ms. Undefined: the text is no age. */
+/** 100 years, ms. The start of an older age would be a year that no query of Temporal takes. */
+const longestAgeMs = 36_525 * units.d
+
+/** An age in ms. Undefined: the text is no age, or one of more than 100 years. */
 export function parseAge(text: string): number | undefined {
   const [, amount, unit] = agePattern.exec(text) ?? []
-  return amount === undefined ? undefined : Number(amount) * units[unit as keyof typeof units]
+  const ms = Number(amount) * units[unit as keyof typeof units]
+  return ms <= longestAgeMs ? ms : undefined
 }

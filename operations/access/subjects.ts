@@ -1,3 +1,4 @@
+import { forms, isOf } from '../../domain/text/forms.ts'
 import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
@@ -10,7 +11,7 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
 /** A stream concerns its source chain, and also its target chain if all its transfers go to one chain. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
-  const chains = [source, third].filter((part): part is string => part !== undefined && /^[a-z][a-z0-9-]{0,30}$/.test(part))
+  const chains = [source, third].filter((part): part is string => isOf(forms.name, part))
   return chains.length === 0 ? {} : { chains }
 }
 

@@ -3,6 +3,7 @@ import { type ConfiguredChain, createConfiguredChain } from '../../chains/regist
 import { nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { forms, isOf } from '../../domain/text/forms.ts'
 import { resolveNodeUrl } from '../../domain/settings/request.ts'
 import type { NodeChange, Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
@@ -77,7 +78,7 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
 
 /** Undefined: the URL has a variable that is not set here. */
 function readerOf(name: ChainName, chain: ChainConfig, { node, url, use }: NodeToAsk): ConfiguredChain | undefined {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return undefined
+  if (!isOf(forms.url, url)) return undefined
   return createConfiguredChain(name, chain, { nodes: [{ name: node, url, use }], timeoutMs: limits.nodeMs })
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { namesOf } from '../../config/chains.ts'
+import { chainOf, namesOf } from '../../config/chains.ts'
 import { feePolicySchema } from '../../config/schema/lane-schema.ts'
 import type { FeePolicy, FeeScope } from '../../domain/fees/fees.ts'
 import { majorityWarnings } from '../../domain/settings/known-names.ts'
@@ -94,10 +94,10 @@ export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): O
 }
 
 const haltFields = {
-  bridge: field('--bridge <name>', optional(values.text), 'transfers over this bridge'),
-  chain: field('--chain <name>', optional(values.text), 'transfers from or to this chain'),
-  sourceChain: field('--source <chain>', optional(values.text), 'transfers from this chain'),
-  targetChain: field('--target <chain>', optional(values.text), 'transfers to this chain'),
+  bridge: field('--bridge <name>', optional(values.chainName), 'transfers over this bridge'),
+  chain: field('--chain <name>', optional(values.chainName), 'transfers from or to this chain'),
+  sourceChain: field('--source <chain>', optional(values.chainName), 'transfers from this chain'),
+  targetChain: field('--target <chain>', optional(values.chainName), 'transfers to this chain'),
   all: field('--all', optional(values.flag), 'everything'),
 }
 const scopeOf = ({ all: _, ...scope }: Given<typeof haltFields>) => scope
@@ -133,8 +133,8 @@ const feeFields = { scope, ...limitFields }
 export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
 
 const nodeFields = (whose: string) => ({
-  chain: field('<chain>', values.text, 'name of the chain'),
-  name: field('<name>', values.text, `name ${whose}; portage node list shows all`),
+  chain: field('<chain>', values.chainName, 'name of the chain'),
+  name: field('<name>', values.chainName, `name ${whose}; portage node list shows all`),
 })
 const addFields = {
   ...nodeFields('of the new node'),
@@ -233,7 +233,7 @@ counted: majorities are of the config's nodes.`,
     examples: ['portage node remove bsc spare --reason "contract ended"'],
     fields: nodeFields('of a node that was added'),
     orders: async ({ chain, name: node }, read, { config }) => {
-      const configured = (namesOf(config).nodes[chain] ?? []).includes(node)
+      const configured = namesOf({ ...config, chains: { [chain]: chainOf(config, chain) } }).nodes[chain]?.includes(node)
       if (configured)
         throw invalid(`${chain}/${node} is in the config: portage node disable takes it out, and portage node enable back in.`)
       if (!changeOf(await read(), chain, node)) throw invalid(`there is no added node ${chain}/${node}`)

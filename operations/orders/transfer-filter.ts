@@ -9,17 +9,9 @@ import { transfersOfNonce } from '../../temporal/client/lanes/nonce-lookup.ts'
 import type { TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
 import { field, type Given, invalid } from './spec.ts'
 import { findLane } from './subjects.ts'
-import { oneOf, optional, type Value, values } from './values.ts'
+import { countSchema, oneOf, optional, values } from './values.ts'
 
 const states = z.enum(transferStates)
-const lane: Value<string> = {
-  kind: 'text',
-  schema: z
-    .string()
-    .regex(/^[a-z]+-[0-9]{1,20}:0x[0-9a-fA-F]{40}$/, 'must be the id of a lane, like evm-1:0x…')
-    .transform((id) => id.toLowerCase()),
-}
-
 export const filterFields = {
   state: field(
     '--state <state>',
@@ -51,11 +43,11 @@ export const filterFields = {
   chain: field('--chain <name>', optional(values.chainName), 'only transfers from or to this chain'),
   sourceChain: field('--source <chain>', optional(values.chainName), 'only from this chain'),
   targetChain: field('--target <chain>', optional(values.chainName), 'only to this chain'),
-  lane: field('--lane <lane>', optional(lane), 'only of this lane, by id or address'),
+  lane: field('--lane <lane>', optional({ ...values.lane, kind: 'text' }), 'only of this lane, by id or address'),
   sender: field('--sender <address>', optional(values.address), 'only of the lanes with this address, on whatever chain'),
   nonce: field(
     '--nonce <number>',
-    optional({ kind: 'number', schema: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER) }),
+    optional({ kind: 'number', schema: countSchema(0, Number.MAX_SAFE_INTEGER) }),
     'only of this nonce of the lane, which must be given, too',
   ),
   txHash: field('--tx <hash>', optional(values.hash), 'only deliveries by this transaction, alone or in a batch, once it is in a block'),

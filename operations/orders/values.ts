@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { FeeScope } from '../../domain/fees/fees.ts'
-import { agePattern, parseAge } from '../../domain/text/age.ts'
+import { address, decimal, gasUnits, hash, lane, lowerCase, name, ofForm, sequence } from '../../config/load/values.ts'
+import { parseAge } from '../../domain/text/age.ts'
+import { forms, parseTime } from '../../domain/text/forms.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
@@ -14,57 +16,48 @@ export interface Value<Type = unknown> {
   readonly usual?: string
 }
 
-/** u64, decimal string, since JSON numbers lose digits above 2^53. */
-export const sequenceSchema = z
-  .string()
-  .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes')
-  .refine((value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) < 2n ** 64n, 'must be at most 18446744073709551615 (u64)')
+export { sequence as sequenceSchema, name as nameSchema } from '../../config/load/values.ts'
 
-export const nameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
 export const textSchema = (most = 300) => z.string().min(1).max(most)
+/** A whole number, which a query gives as text. */
+export const countSchema = (least: number, most: number) =>
+  z.union([z.number(), ofForm(forms.count).transform(Number)]).pipe(z.number().int().min(least).max(most))
 /** The query parameter that limits a list. */
-export const limitSchema = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual)
-const weiSchema = z.string().regex(/^[0-9]{1,77}$/, 'must be a decimal number of wei in quotes')
+export const limitSchema = (most: number, usual: number) => countSchema(1, most).default(usual)
 
 export const feeScopeSchema: z.ZodType<FeeScope> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('transfer'), id: textSchema() }),
   z.strictObject({ kind: z.literal('lane'), lane: textSchema() }),
-  z.strictObject({ kind: z.literal('call'), chain: nameSchema, contract: textSchema(), selector: textSchema().optional() }),
-  z.strictObject({ kind: z.literal('chain'), chain: nameSchema }),
+  z.strictObject({ kind: z.literal('call'), chain: name, contract: textSchema(), selector: textSchema().optional() }),
+  z.strictObject({ kind: z.literal('chain'), chain: name }),
   z.strictObject({ kind: z.literal('global') }),
 ])
 
+const timeSchema = z.iso.datetime({ offset: true }).transform((text, context) => {
+  const at = parseTime(text)
+  if (at === undefined) context.addIssue('must be a time from 1970 on')
+  return at ?? z.NEVER
+})
+
 const schemas = {
   number: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-  u64: sequenceSchema,
-  wei: weiSchema,
-  amount: weiSchema.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
-  gas: z.string(),
+  u64: sequence,
+  wei: decimal,
+  amount: decimal.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
+  gas: gasUnits,
   gasFactor: z.number(),
   hours: z.number().positive().max(8_760),
-  address: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
-    .toLowerCase(),
-  hash: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash: 0x and 64 hex digits')
-    .toLowerCase(),
-  bytes: z
-    .string()
-    .max(100_000)
-    .regex(/^0x([0-9a-fA-F]{2})*$/, 'must be bytes in hex, with 0x')
-    .toLowerCase(),
+  address,
+  hash,
+  bytes: lowerCase(ofForm(forms.bytes)).pipe(z.string().max(100_000)),
   /** ms since the epoch. Requests give ISO 8601 in UTC. */
-  pastTime: z.iso.datetime().transform((iso) => Date.parse(iso)),
-  time: z.iso.datetime({ offset: true }).transform((iso) => Date.parse(iso)),
+  time: timeSchema,
+  pastTime: timeSchema,
   /** Read from a text such as `2h`. The result is in ms. */
-  age: z
-    .string()
-    .regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')
-    .transform((text) => parseAge(text) ?? 0),
-  code: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/reference/errors.md'),
-  chainName: nameSchema,
+  age: ofForm(forms.age).transform((text) => parseAge(text) ?? 0),
+  code: ofForm(forms.code),
+  chainName: name,
+  lane,
   feeScope: feeScopeSchema,
   text: textSchema(),
   flag: z.boolean(),

@@ -88,10 +88,10 @@ describe('POST /v1/transfers', () => {
     expect(response.json()).toMatchInlineSnapshot(`
       {
         "code": "INPUT_INVALID",
-        "detail": "body.sequence: must be at most 18446744073709551615 (u64)",
+        "detail": "body.sequence: must be a whole number below 2^64 in quotes",
         "errors": [
           {
-            "message": "must be at most 18446744073709551615 (u64)",
+            "message": "must be a whole number below 2^64 in quotes",
             "path": "body.sequence",
           },
         ],

@@ -210,10 +210,10 @@ extra: 1
       "The config has problems. portage.yaml:
         - chains.three.nodes[0].url needs the environment variable MISSING_URL, which is not set. Set MISSING_URL before starting.
         - temporal.adress is not a field of the config. Did you mean address?
-        - chains.Ethereum has a name that must be lower case letters, digits and dashes. Rename it.
+        - chains.Ethereum has a name that must be lower case letters, digits and dashes, and not constructor. Rename it.
         - chains.one.family has an unknown value. Use evm.
         - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id. Every node is checked for it.
-        - chains.one.nodes[0].url must be an http or https URL. Correct the URL. JSON-RPC over HTTP. Its secrets never appear in logs.
+        - chains.one.nodes[0].url must be an http or https URL. Correct it. JSON-RPC over HTTP. Its secrets never appear in logs.
         - chains.one.finality.blocks must be at least 1. Change it.
         - chains.one.blockTimeMs is missing. Add it. Expected time between blocks, which also sets how often the head is polled.
         - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. Address of the key. All workers of the chain need it; only lane workers need the signer.

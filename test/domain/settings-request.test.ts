@@ -34,7 +34,7 @@ describe('a change of the settings', () => {
       'orders[0].scope.target: unknown; known: bridge, chain, sourceChain, targetChain',
       request({ kind: 'halt', scope: { target: 'bsc' } }),
     ],
-    ['orders[0].scope.chain: must be a name', request({ kind: 'halt', scope: { chain: 56 } })],
+    ['orders[0].scope.chain: must be lower case letters', request({ kind: 'halt', scope: { chain: 56 } })],
     ['orders[0].what: must be recipient or token', request({ kind: 'deny', what: 'sender', value: address })],
     ['orders[0].value: must be <address>', request({ kind: 'deny', what: 'recipient', value: 'alice' })],
     ['orders[0].value: must be <address>', request({ kind: 'deny', what: 'recipient', value: `${address}0` })],
@@ -47,13 +47,13 @@ describe('a change of the settings', () => {
     ],
     ['orders[0].value: must be <wormhole chain id or network id>/', request({ kind: 'deny', what: 'token', value: address })],
     ['orders[0].scope.kind: unknown', request({ kind: 'setFees', scope: {}, policy: {} })],
-    ['orders[0].scope.lane: must be a lane id', request({ kind: 'setFees', scope: { kind: 'lane', lane: address }, policy: {} })],
+    ['orders[0].scope.lane: must be the id of a lane', request({ kind: 'setFees', scope: { kind: 'lane', lane: address }, policy: {} })],
     ['orders[0].policy.maxTip: must be a decimal', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { maxTip: 1 } })],
     ['orders[0].policy.tip: unknown', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { tip: '1' } })],
     ['orders[0].policy.gasFactor: must be', request({ kind: 'setFees', scope: { kind: 'global' }, policy: { gasFactor: 0.5 } })],
     ['orders[0].change.disabled: must be true or false', node({ disabled: 'no' })],
     ['orders[0].change.use: must be', node({ use: 'write' })],
-    ['orders[0].name: must be a name', request({ kind: 'clearNode', chain: 'bsc', name: '' })],
+    ['orders[0].name: must be lower case letters', request({ kind: 'clearNode', chain: 'bsc', name: '' })],
   ])('a malformed change of the settings is refused before it is recorded: %s', (message, orders) => {
     expect(() => assertSettingsOrders(orders as SettingsOrders)).toThrow(message)
   })

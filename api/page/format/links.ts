@@ -1,22 +1,19 @@
+import { forms, isLink, isOf } from '../../../domain/text/forms.ts'
 import { trimEnd } from '../../../domain/text/trim-end.ts'
 import type { Links } from '../../answers.ts'
 
 /** Allows https, and http on this machine. Undefined for other URLs, such as `javascript:`. */
 export function safeUrl(text: string | undefined): string | undefined {
-  if (text === undefined || !URL.canParse(text)) return undefined
-  const { protocol, hostname, username, password, href } = new URL(text)
-  if (username !== '' || password !== '') return undefined
-  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback) ? href : undefined
+  return isLink(text) ? new URL(text).href : undefined
 }
 
 /** Undefined if no explorer is known, or if the text is not a hash. */
 export function transactionUrl(links: Links | undefined, chain: string | undefined, hash: string | undefined): string | undefined {
-  return /^0x[0-9a-f]{64}$/i.test(hash ?? '') ? inExplorer(links, chain, `tx/${hash}`) : undefined
+  return isOf(forms.hash, hash) ? inExplorer(links, chain, `tx/${hash}`) : undefined
 }
 
 export function accountUrl(links: Links | undefined, chain: string | undefined, address: string | undefined): string | undefined {
-  return /^0x[0-9a-f]{40}$/i.test(address ?? '') ? inExplorer(links, chain, `address/${address}`) : undefined
+  return isOf(forms.address, address) ? inExplorer(links, chain, `address/${address}`) : undefined
 }
 
 export function coinOfChain(links: Links | undefined, chain: string | undefined): string | undefined {

@@ -1,10 +1,11 @@
+import { forms, isOf, parseTime } from '../../../domain/text/forms.ts'
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../../config/schema/schema.ts'
 import { knownCode, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../../observability/redact.ts'
 import { type Call, type CommandSpec, givenToken } from '../../command.ts'
-import { invalid, isOfCalendar, parse } from '../../arguments/options.ts'
+import { invalid, parse } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts } from '../../output/output.ts'
 
@@ -66,17 +67,17 @@ async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa:
 }
 
 function nativePlace(text: string) {
-  const [, source, target, nonce] = /^([^:]+):([^:]+):([1-9][0-9]{0,19})$/.exec(text) ?? []
-  if (source !== undefined && target !== undefined && nonce !== undefined) return { source, target, nonce }
+  const [, source, target, nonce] = /^([^:]+):([^:]+):([1-9][0-9]*)$/.exec(text) ?? []
+  if (source !== undefined && target !== undefined && isOf(forms.u64, nonce)) return { source, target, nonce }
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
 /** A number of minutes, which the API adds to its own clock, or a time in ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
-  const [, day] = /^(\d{4}-\d\d-\d\d)T/.exec(text) ?? []
-  if (day !== undefined && isOfCalendar(day) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
-  throw new InvalidArgumentError('It is a time like 2030-01-31T12:00:00Z, or minutes from now.')
+  const at = parseTime(text)
+  if (at !== undefined) return new Date(at).toISOString()
+  throw new InvalidArgumentError('It is a time with its zone, like 2030-01-31T12:00:00Z, or minutes from now.')
 }
 
 type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string }
