@@ -162,7 +162,7 @@ export const nodesSchema = z.object({
     z.object({
       chain: z.string(),
       latest: z.number().optional().describe('Height of the head; absent: no block was read yet.'),
-      latestAt: z.string().optional().describe('Time of that block.'),
+      latestAt: z.string().optional().describe('The block time that most of its nodes have reached.'),
       finalized: z.number().optional(),
     }),
   ),

@@ -31,11 +31,5 @@ export interface ApiDeps {
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }
 
-/** The finalized height as of the newest head. Undefined: this process does not read the chain. */
-export function finalizedHeight({ chains }: ApiDeps['network'], chain: ChainName): { finalized: number; headAt: number } | undefined {
-  const head = chains.get(chain)?.heads.current
-  return head && { finalized: head.finalized, headAt: head.latest.timestamp * 1_000 }
-}
-
 /** The Fastify instance. Zod schemas give its requests and answers their types. */
 export type Api = Parameters<FastifyPluginCallbackZod>[0]

@@ -26,6 +26,16 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
+/**
+ * The chain's clock, seconds since the epoch: no single node of several moves it. Throws NODE_UNAVAILABLE until most
+ * nodes have shown a head.
+ */
+export function chainTime(chain: HeadSource): number {
+  const { time } = currentHead(chain)
+  if (time !== undefined) return time
+  throw new RelayerError('NODE_UNAVAILABLE', { detail: 'Too few nodes have shown a head.', facts: { chain: chain.name } })
+}
+
 /** Caches answers, but not failures, until `versionOf` returns another value. Throws what `currentHead` throws. */
 export function oncePerHead<T>(
   chain: HeadSource,

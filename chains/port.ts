@@ -28,6 +28,8 @@ export interface HeadEvent {
   readonly latest: Block
   /** Blocks at and below this height are final. */
   readonly finalized: number
+  /** The block time that most nodes have reached, seconds since the epoch. Absent until most nodes showed a head. */
+  readonly time?: number | undefined
 }
 
 /** One poll or subscription per chain, shared by all that wait for blocks. */

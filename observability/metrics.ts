@@ -85,7 +85,8 @@ export const metricDefinitions = {
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {
     portage_head_height: 'Height of the latest known block.',
-    portage_head_age_seconds: 'Age of that block by its timestamp. It grows while the chain or its nodes are stalled.',
+    portage_head_age_seconds:
+      'Age of the block time that most nodes of the chain have reached. It grows while the chain or its nodes are stalled.',
     portage_reorg_depth_blocks: 'Most blocks rolled back at once since the process started. Absent: none.',
     portage_finalized_height: 'Height at and below which blocks are final.',
     portage_chain_quorum:

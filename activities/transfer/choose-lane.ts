@@ -90,7 +90,7 @@ export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, 
   const { code, reason } = gate
   if (gate.kind === 'transfer') return { kind: 'impossible', code, reason }
   deps.gates?.wait(transfer, gate)
-  const now = chain.heads.current?.latest.timestamp
+  const now = chain.heads.current?.time
   const watched = deps.gates !== undefined
   const share = Number.parseInt(transfer.digest.slice(2, 10), 16) / 2 ** 32
   return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share })) }

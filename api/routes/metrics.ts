@@ -5,7 +5,7 @@ import { reportStream } from '../../intake/streams/stream-metrics.ts'
 import { listStreams, sourceOf } from '../../intake/streams/reports.ts'
 import { countTransfers, parkedTransfers } from '../../temporal/client/transfers/transfer-queries.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
-import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
+import { type Api, type ApiDeps } from '../deps.ts'
 
 /** Interval of transfer counts, ms. A count takes eleven visibility queries, and Temporal allows ten per second. */
 const countsMs = 30_000
@@ -53,7 +53,7 @@ export function countParked(codes: readonly string[], parked: number): ReadonlyM
 }
 
 function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promise<void> {
-  const heights = (chain: string) => finalizedHeight(network, chain)
+  const heights = (chain: string) => network.chains.get(chain)?.heads.current
   return atMostEvery(streamsMs, async () => {
     for (const row of await listStreams(client, heights)) {
       if (!('problem' in row)) reportStream(metrics, row.stream, row, { finalized: heights(sourceOf(row.stream))?.finalized })

@@ -5,7 +5,7 @@ import { type OrderName, orderOf, orders } from '../../operations/orders/orders.
 import type { Field, OrderContext, OrderSpec } from '../../operations/orders/spec.ts'
 import { textSchema } from '../../operations/orders/values.ts'
 import { orderedBy } from '../access.ts'
-import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
+import { type Api, type ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { createReadGate, type ReadGate } from '../read-gate.ts'
@@ -84,7 +84,7 @@ function contextOf({ client, config, network }: ApiDeps, request: FastifyRequest
   return {
     ...{ client, config, key: typeof key === 'string' ? key : undefined },
     allow: (about) => ({ by: orderedBy(request, about), reason }),
-    heights: (chain) => finalizedHeight(network, chain),
+    heights: (chain) => network.chains.get(chain)?.heads.current,
     withChain: async (name, use) => {
       const chain = network.chains.get(name)
       if (!chain) throw new RelayerError('INPUT_INVALID', { detail: `This process does not read ${name}.` })

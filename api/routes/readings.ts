@@ -39,7 +39,7 @@ export function nodeRoutes(app: Api, { network }: ApiDeps): void {
         chain: name,
         ...(current && {
           latest: current.latest.height,
-          latestAt: new Date(current.latest.timestamp * 1_000).toISOString(),
+          ...(current.time !== undefined && { latestAt: new Date(current.time * 1_000).toISOString() }),
           finalized: current.finalized,
         }),
       })),

@@ -7,7 +7,7 @@ import { aboutStream } from '../../operations/access/subjects.ts'
 import { checkpointSchema, checkpointStoreOf, streamReportSchema } from '../../operations/orders/stream.ts'
 import { nameOf } from '../../temporal/client/streams/streams.ts'
 import { orderedBy } from '../access.ts'
-import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
+import { type Api, type ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
@@ -38,7 +38,7 @@ const auditSchema = z.object({
 /** `GET /v1/streams`, `GET /v1/streams/{stream}` and `GET …/checkpoint`, and `POST …/audit`. */
 export function streamRoutes(app: Api, deps: ApiDeps): void {
   const { client, config, network } = deps
-  const heights = (chain: string) => finalizedHeight(network, chain)
+  const heights = (chain: string) => network.chains.get(chain)?.heads.current
   app.addHook('preHandler', async ({ params: given }) => {
     const named = given as { stream?: string }
     if (named.stream !== undefined) named.stream = nameOf(client, named.stream)

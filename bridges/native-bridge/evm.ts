@@ -11,7 +11,7 @@ import { nativeBridgeAbi, readInboundNonce } from './contracts.ts'
 import { completionLog, isCompleted } from './events.ts'
 import type { VerifiedMessages } from '../kit/verified-messages.ts'
 import { createInbound, type Inbound } from './inbound.ts'
-import { secondsOf } from './inbound-limits.ts'
+import { chainTime } from '../../chains/heads.ts'
 import { explainRevert } from './reverts.ts'
 import { createVerifier, type ReadableRoute, refusals } from './verify.ts'
 import { LRUCache } from 'lru-cache'
@@ -70,7 +70,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
       const limits = route.inbound.last
-      return explainRevert(revert, limits && { limits, amount: message.amount, now: secondsOf(chain) })
+      return explainRevert(revert, limits && { limits, amount: message.amount, now: chainTime(chain) })
     },
     hasEffect: (receipt, transfer) => hasCompletion(receipt, decode(transfer)),
     async reserve(transfer, relayer) {

@@ -1,5 +1,5 @@
 import { id } from 'ethers'
-import { currentHead, type HeadSource, oncePerHead, votersOf } from '../../chains/heads.ts'
+import { chainTime, currentHead, type HeadSource, oncePerHead, votersOf } from '../../chains/heads.ts'
 import type { At, Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type ContractReader, read, unlessDisagreed } from '../kit/contract-reader.ts'
@@ -129,7 +129,7 @@ function createReads(chain: LimitsChain, bridge: string) {
     async shared(at: At): Promise<Omit<ReadLimits, 'mayComplete'>> {
       const { height } = currentHead(chain).latest
       const { token, fund: likely } = (known ??= await learn())
-      const day = Math.floor(secondsOf(chain) / daySeconds)
+      const day = Math.floor(chainTime(chain) / daySeconds)
       const balanceOf = async (owner: string) =>
         (await read(chain, { abi: tokenAbi, to: token, method: 'balanceOf', args: [owner], at }))[0] as bigint
       const [fund, denominator, used, paused, balance] = await Promise.all([
@@ -150,9 +150,4 @@ function createReads(chain: LimitsChain, bridge: string) {
 
 function hasSeveral({ nodes }: LimitsChain): boolean {
   return votersOf(nodes?.() ?? []).length > 1
-}
-
-/** Time of the latest block, seconds, which decides the contract's day. Throws NODE_UNAVAILABLE before any block. */
-export function secondsOf(chain: HeadSource): number {
-  return currentHead(chain).latest.timestamp
 }

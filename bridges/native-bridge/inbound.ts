@@ -1,9 +1,9 @@
-import { oncePerHead } from '../../chains/heads.ts'
+import { chainTime, oncePerHead } from '../../chains/heads.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { LogReader } from '../kit/logs.ts'
 import type { Gate } from '../port.ts'
 import { completedTopic, transfersIn } from './events.ts'
-import { createInboundLimits, fitting, gateOf, type LimitsChain, type ReadLimits, secondsOf } from './inbound-limits.ts'
+import { createInboundLimits, fitting, gateOf, type LimitsChain, type ReadLimits } from './inbound-limits.ts'
 import type { NativeTransfer } from './message.ts'
 import { LRUCache } from 'lru-cache'
 
@@ -47,7 +47,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   return {
     async reserve({ id, amount }: Entrant, relayer: string): Promise<Gate> {
       const [read] = await Promise.all([limits.read(relayer), dropOncePerHead()])
-      const gateBy = (limit: ReadLimits) => gateOf(limit, amount, secondsOf(chain), reserved.others([id], limit.height))
+      const gateBy = (limit: ReadLimits) => gateOf(limit, amount, chainTime(chain), reserved.others([id], limit.height))
       const first = gateBy(read)
       // One node that lies or lags must not close the gate.
       const others = first.kind === 'route' || first.kind === 'lane' ? await limits.byMost(relayer) : undefined
@@ -61,7 +61,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       const { last } = limits
       if (!last) return entrants
       const ids = entrants.map(({ id }) => id)
-      return fitting(last, entrants, secondsOf(chain), reserved.others(ids, last.height))
+      return fitting(last, entrants, chainTime(chain), reserved.others(ids, last.height))
     },
     mayComplete: limits.mayComplete,
     get last() {

@@ -1,6 +1,6 @@
 import { id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import { currentHead } from '../../chains/heads.ts'
+import { chainTime } from '../../chains/heads.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
@@ -24,7 +24,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, core, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
   const reads = createTokenBridgeReads(chain, tokenBridge)
-  const verify = createVerifier(createGuardianSets(chain, core), () => currentHead(chain).latest.timestamp)
+  const verify = createVerifier(createGuardianSets(chain, core), () => chainTime(chain))
   const prove = createProof({ ...options, verify, reads })
   const check = createCheck(options, prove)
   return {

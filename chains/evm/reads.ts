@@ -51,7 +51,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     async block(height, at) {
       if (at === 'latest') return toHeader(finalBlock(height) ?? (await fetchBlock(nodes, height, check)))
       const read = (value: unknown) => toHeader(readBlockIfAny(value))
-      return agree({ about: `block ${height}`, ...blockCall(height), read, key: (header) => header?.hash ?? 'none' })
+      return agree({ about: `block ${height}`, ...blockCall(height), read })
     },
     async call(to, data, at) {
       const method = 'eth_call'

@@ -144,8 +144,7 @@ export async function finalizedHeights(config: Config, streams: readonly string[
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
   const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {
     const head = withChain(config, name, async ({ heads }) => heads.current, { timeoutMs: headTimeoutMs })
-    const found = await head.catch(() => undefined)
-    return [name, found && { finalized: found.finalized, headAt: found.latest.timestamp * 1_000 }]
+    return [name, await head.catch(() => undefined)]
   }
   const known = new Map<string, ReturnType<Heights>>(await Promise.all(sources.map(read)))
   return (chain) => known.get(chain)

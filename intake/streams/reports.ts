@@ -1,3 +1,4 @@
+import type { HeadEvent } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
@@ -24,8 +25,8 @@ export interface StreamReport extends StreamView {
 
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
-/** Finalized height of a chain, and the time of its head, ms since the epoch. Undefined: not known in this process. */
-export type Heights = (chain: string) => { readonly finalized: number; readonly headAt: number } | undefined
+/** The head of a chain. Undefined: not known in this process. */
+export type Heights = (chain: string) => Pick<HeadEvent, 'finalized' | 'time'> | undefined
 
 /** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
 export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
@@ -60,7 +61,8 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
     ...view,
     ...(cursor !== undefined && {
       cursor,
-      ...(head && { lag: Math.max(0, head.finalized - cursor), headAt: new Date(head.headAt).toISOString() }),
+      ...(head && { lag: Math.max(0, head.finalized - cursor) }),
+      ...(head?.time !== undefined && { headAt: new Date(head.time * 1_000).toISOString() }),
     }),
     ...(completedNumber !== undefined && { completed_nonce_height: completedNumber }),
     ...(completedHeight !== undefined && { completed_block_height: completedHeight }),

@@ -46,6 +46,6 @@ export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nod
   return found.map((check) => ({ ...check, vital }))
 }
 
-function lastBlock({ latest: { timestamp } }: HeadEvent): string {
-  return Number.isFinite(timestamp) ? `; the newest known block is of ${new Date(timestamp * 1_000).toISOString()}` : ''
+function lastBlock({ time }: HeadEvent): string {
+  return time === undefined ? '' : `; the newest known block is of ${new Date(time * 1_000).toISOString()}`
 }

@@ -4,7 +4,8 @@ import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { type Bisection, bisection, tried } from '../../domain/batch/bisection.ts'
 import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createInboundLimits, fitting, secondsOf } from '../../bridges/native-bridge/inbound-limits.ts'
+import { chainTime } from '../../chains/heads.ts'
+import { createInboundLimits, fitting } from '../../bridges/native-bridge/inbound-limits.ts'
 import { createVerifiedMessages } from '../../bridges/kit/verified-messages.ts'
 import { createRoutes, idOf, type NativeTransfer, readMessage, toTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
 import { createVerifier } from '../../bridges/native-bridge/verify.ts'
@@ -44,7 +45,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   }
   /** A new day of the target: the budget is whole again. */
   const nextDay = async () => {
-    const tomorrow = (Math.floor(secondsOf(network.target.chain) / daySeconds) + 1) * daySeconds
+    const tomorrow = (Math.floor(chainTime(network.target.chain) / daySeconds) + 1) * daySeconds
     await network.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
     await network.target.mine()
     return tomorrow
@@ -176,7 +177,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const [big, small, rest] = await network.transfers(cap - 10n, 10n, 9n)
     await network.deliver(await network.endpoint.delivery(big!).call())
     const { day, used } = await createInboundLimits(network.target.chain, network.target.bridge).read(network.relayer.address)
-    expect([day, used]).toEqual([Math.floor(secondsOf(network.target.chain) / daySeconds), cap - 10n])
+    expect([day, used]).toEqual([Math.floor(chainTime(network.target.chain) / daySeconds), cap - 10n])
     expect(await gate(small!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', opensAt: (day + 1) * daySeconds })
     expect(await meaning(small!)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('renews') })
     expect([await gate(rest!), await meaning(rest!)]).toEqual([{ kind: 'open' }, 'ok'])
@@ -270,7 +271,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     await nextDay()
     const reader = createInboundLimits(network.target.chain, network.target.bridge)
     const many = (await network.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)).map(opened)
-    const chosen = fitting(await reader.read(network.relayer.address), many, secondsOf(network.target.chain))
+    const chosen = fitting(await reader.read(network.relayer.address), many, chainTime(network.target.chain))
     expect(chosen).toEqual([many[0], many[1], many[3]])
     expect(await network.target.chain.simulate(batchIntent(network.target.bridge, many), network.relayer.address)).toMatchObject({
       ok: false,

@@ -57,7 +57,7 @@ function scriptedChain() {
         })),
       heads: {
         get current(): HeadEvent {
-          return { applied: [], rolledBack: [], latest: block(), finalized: 0 }
+          return { applied: [], rolledBack: [], latest: block(), finalized: 0, time: block().timestamp }
         },
       },
       async call(to: string, data: string, at: At) {

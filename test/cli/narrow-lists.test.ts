@@ -16,7 +16,10 @@ describe('in 80 columns', () => {
   const streams = [`wormhole-token-bridge:ethereum:${emitter}`, 'native-bridge:ethereum:bsc']
   const rows = streams.map((stream) => {
     const view = viewStream(initialStream({ stream, origin: '1/0xaa', first: '1', start: 0, maxOpen: 200 }))
-    return toReport({ ...view, nextHeight: 21_234_568, completedNumber: '269170' }, () => ({ finalized: 21_234_570, headAt: Date.now() }))
+    return toReport({ ...view, nextHeight: 21_234_568, completedNumber: '269170' }, () => ({
+      finalized: 21_234_570,
+      time: Date.now() / 1_000,
+    }))
   })
 
   test('a list of streams is a line for each, whose names commands take back', () => {

@@ -2,7 +2,7 @@ import { id as keccakText } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createConfirmEnd } from '../../activities/transfer/confirm-end.ts'
 import type { BatchAnswer } from '../../activities/batch/build-batch.ts'
-import { secondsOf } from '../../bridges/native-bridge/inbound-limits.ts'
+import { chainTime } from '../../chains/heads.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -73,7 +73,7 @@ describe('Batches of a lane', () => {
     return status(batch.id)
   }
   async function nextDay(): Promise<void> {
-    const tomorrow = (Math.floor(secondsOf(setting.network.target.chain) / 86_400) + 1) * 86_400
+    const tomorrow = (Math.floor(chainTime(setting.network.target.chain) / 86_400) + 1) * 86_400
     await setting.network.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
     await setting.network.target.mine()
   }

@@ -8,8 +8,9 @@ import { processMetrics } from '../../workers/telemetry/process-metrics.ts'
 const head = (height: number, rolledBack = 0): HeadEvent => ({
   applied: [],
   rolledBack: Array.from({ length: rolledBack }, (_, index) => ({ height: height - index, hash: `0x${index}` })),
-  latest: { height, hash: '0x1', parentHash: '0x0', timestamp: Math.floor(Date.now() / 1_000) - 30, transactions: [] },
+  latest: { height, hash: '0x1', parentHash: '0x0', timestamp: 0, transactions: [] },
   finalized: height - 2,
+  time: Math.floor(Date.now() / 1_000) - 30,
 })
 
 /** A chain whose head events come by hand. */

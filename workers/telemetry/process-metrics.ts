@@ -44,7 +44,7 @@ const totals = [
 function collectHeads(all: Metrics, { name: chain, heads: { current } }: Chain): void {
   if (!current) return
   all.portage_head_height.set({ chain }, current.latest.height)
-  all.portage_head_age_seconds.set({ chain }, Math.max(0, Date.now() / 1_000 - current.latest.timestamp))
+  if (current.time !== undefined) all.portage_head_age_seconds.set({ chain }, Math.max(0, Date.now() / 1_000 - current.time))
   all.portage_finalized_height.set({ chain }, current.finalized)
 }
 

@@ -157,16 +157,28 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly EvmBlock[]): number {
-  const list = transactions.join()
-  return blocks.filter((other) => other.hash === hash && other.transactions.join() === list).length
+/** On chains whose headers are not checked, a node may show any content under a true hash. */
+export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
+  const content = contentOf(block)
+  return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length
 }
 
-/** Tracks up to which height each node shares our chain. A branch that one node invented is shared by no other node. */
-export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
+function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transactions }: EvmBlock): string {
+  return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
+}
+
+/**
+ * Tracks up to which height each node shares our chain, and the block time that most nodes have reached. A branch that
+ * one node invented is shared by no other node.
+ */
+export function createShownHeads(
+  nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,
+  kept: Pick<BlockCache, 'isCanonical' | 'latest'>,
+) {
   const shared = new Map<string, number>()
   /** Heads of nodes above ours, oldest first. Each head is compared once ours is as high. */
   const above = new Map<string, readonly BlockRef[]>()
+  let time: number | undefined
 
   function judge(node: string, block: BlockRef): void {
     if (kept.isCanonical(block)) shared.set(node, Math.max(shared.get(node) ?? 0, block.height))
@@ -175,6 +187,11 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
   return {
     /** Call after our head was updated. */
     note(shown: readonly ShownHead[]): void {
+      // The maximum is for polls that a node does not answer. Another node could then set the time back.
+      if (shown.length >= nodes.needed) {
+        const times = shown.map(({ block }) => block.timestamp)
+        time = Math.max(time ?? 0, majorityHeight(times, nodes.readers) ?? 0)
+      }
       const height = kept.latest?.height ?? -1
       for (const { node, block } of shown) {
         judge(node, block)
@@ -191,8 +208,16 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
     },
+    /** Seconds since the epoch. A single node's time may fall again, or the node could set the clock forward for good. */
+    get time(): number | undefined {
+      return nodes.readers === 1 ? kept.latest?.timestamp : time
+    },
     rolledBackTo(height: number): void {
       for (const [node, highest] of shared) shared.set(node, Math.min(highest, height))
+    },
+    /** Call when final blocks were replaced: the new chain may be younger. */
+    forgetTime(): void {
+      time = undefined
     },
   }
 }

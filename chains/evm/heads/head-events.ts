@@ -1,9 +1,12 @@
 import { type FinalityPolicy, finalizedHeight } from '../../../domain/finality.ts'
 import type { HeadEvent } from '../../port.ts'
 import type { BlockCache } from './block-cache.ts'
-import type { Step } from './follow.ts'
+import type { createShownHeads, Step } from './follow.ts'
 
 const lagsKept = 128
+
+/** Height and block time that most nodes share. */
+type Shared = Pick<ReturnType<typeof createShownHeads>, 'reached' | 'time'>
 
 export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const listeners = new Set<(event: HeadEvent) => void>()
@@ -27,8 +30,8 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get latestSeenAt() {
       return latestSeenAt
     },
-    /** @param reached height up to which most nodes share our chain. `tagged`: height of the tag `finalized` */
-    publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, reached: number | undefined): void {
+    /** `tagged`: height of the tag `finalized` */
+    publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, { reached, time }: Shared): void {
       const { latest } = kept
       if (!latest) return
       if (broken) breaks++
@@ -36,12 +39,13 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
       const computed = finalizedHeight(finality, Math.min(latest.height, reached ?? 0), tagged)
       // The finalized height only rises, unless final blocks were replaced.
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
-      if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
+      const isTimed = current?.time !== undefined || time === undefined
+      if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before && isTimed) return
       if (latest !== current?.latest) latestSeenAt = Date.now()
       lags.push(latest.height - finalized)
       if (lags.length > lagsKept) lags.shift()
       kept.prune(finalized)
-      const event: HeadEvent = { applied, rolledBack: rolledBack.map(({ height, hash }) => ({ height, hash })), latest, finalized }
+      const event: HeadEvent = { applied, rolledBack: rolledBack.map(({ height, hash }) => ({ height, hash })), latest, finalized, time }
       current = event
       for (const listener of [...listeners]) isolate(() => listener(event))
     },

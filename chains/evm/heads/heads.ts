@@ -121,7 +121,7 @@ function createPoll(options: PollOptions) {
   const shared = createShownHeads(nodes, kept)
   const tag = createFinalityTag(nodes, kept, (tagged) => {
     const isPublished = kept.latest === events.current?.latest
-    if (isPublished && !polling?.aborted) events.publish(nothingNew, tagged, shared.reached)
+    if (isPublished && !polling?.aborted) events.publish(nothingNew, tagged, shared)
   })
 
   /** Whether to read the tag in parallel with the head. Otherwise it is read after a new head, which moves the tag. */
@@ -145,6 +145,7 @@ function createPoll(options: PollOptions) {
     const step = await follow(target, shown.length * 2 > nodes.readers, signal)
     const gone = step.rolledBack.at(-1)
     if (gone) shared.rolledBackTo(gone.height - 1)
+    if (step.replaced) shared.forgetTime()
     shared.note(shown)
     if (step.replaced) tag.reset()
     // Runs after the head was updated, since only then is the tag on our branch.
@@ -152,7 +153,7 @@ function createPoll(options: PollOptions) {
     if (signal.aborted) return
     // After final blocks were replaced, the first node's tag is used until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
-    events.publish(step, agreed ?? own, shared.reached)
+    events.publish(step, agreed ?? own, shared)
   }
 }
 

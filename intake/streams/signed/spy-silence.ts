@@ -19,7 +19,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
      */
     begin(): void {
       openedAt = now()
-      since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
+      since = Math.max(openedAt, (heads.current?.time ?? 0) * 1_000)
     },
     end(): void {
       openedAt = undefined

@@ -25,8 +25,8 @@ test('a received number is no longer expected of the spy', () => {
 })
 
 test('a chain clock ahead of the process does not make old messages expected', () => {
-  const latest = { height: 7, hash: '0x07', parentHash: '0x06', timestamp: 20 }
-  const expected = createExpectedOfSpy({ current: { latest, finalized: 5 } as never }, () => 10_000)
+  const latest = { height: 7, hash: '0x07', parentHash: '0x06', timestamp: 0 }
+  const expected = createExpectedOfSpy({ current: { latest, finalized: 5, time: 20 } as never }, () => 10_000)
   expected.begin()
   expect([expected.isMissed('1', 15_000), expected.isMissed('2', 21_000)]).toEqual([false, true])
 })

@@ -3,7 +3,7 @@ import { checkChains } from '../../../operations/admin/checks.ts'
 import type { Chain, NodeStatus } from '../../../chains/port.ts'
 
 type Heads = Chain['heads']
-const seen = { current: { latest: { height: 1, timestamp: 1_700_000_000 } } } as unknown as Heads
+const seen = { current: { time: 1_700_000_000 } } as unknown as Heads
 const unseen = { current: undefined } as unknown as Heads
 const node = (state: NodeStatus['state'], more: Partial<NodeStatus> = {}): NodeStatus => ({
   ...{ name: 'n', origin: 'http://n', use: 'all', state, failures: 0 },
