@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { pollerGoneMs, promoteVersion } from '../../temporal/client/connection/deployments.ts'
+import { isFirstVersion, pollerGoneMs, promoteVersion } from '../../temporal/client/connection/deployments.ts'
 
 const version = { deploymentName: 'portage', buildId: 'v2' }
 const promotion = { ...version, by: 'ana: a test' }
@@ -49,4 +49,17 @@ test('a version is promoted whose workers poll all queues except those that nobo
   await promoteVersion(client, promotion)
   await promoteVersion(client, { ...promotion, percent: 10 })
   expect(promoted).toEqual(['current', '10 %'])
+})
+
+test.each([
+  ['no other worker polls', { ledger: { v2: 0 } }, {}, true],
+  ['a worker without a version polls', { ledger: { '': 0, v2: 0 } }, {}, false],
+  ['a worker without a version has ended', { ledger: { '': pollerGoneMs + 1_000, v2: 0 } }, {}, true],
+  ['another new version sorts before it', { ledger: { v1: 0, v2: 0 } }, {}, false],
+  ['another version is current', { ledger: { v2: 0 } }, { currentDeploymentVersion: { buildId: 'v1' } }, false],
+  ['it has no worker', { ledger: {} }, {}, false],
+] as const)('a version is the first of its fleet or not: %s', async (_, queues, routingConfig, expected) => {
+  const { client } = serverWith(queues)
+  Object.assign(client.workflowService, { describeWorkerDeployment: async () => ({ workerDeploymentInfo: { routingConfig } }) })
+  expect(await isFirstVersion(client, version)).toBe(expected)
 })

@@ -16,17 +16,22 @@ type Status = (typeof statuses)[number]
  */
 async function watch(
   answers: readonly Status[],
-  { endWhenDrained = true, atStart = 'unknown' }: { endWhenDrained?: boolean; atStart?: Status } = {},
-): Promise<{ ended: number; said: string[] }> {
+  { endWhenDrained = true, atStart = 'unknown', current = 'v1' }: { endWhenDrained?: boolean; atStart?: Status; current?: string } = {},
+): Promise<{ ended: number; said: string[]; promoted: string[] }> {
   let asked = 0
   const describeWorkerDeploymentVersion = async () => {
     const status = answers[Math.min(asked++, answers.length - 1)] ?? 'unknown'
-    return { workerDeploymentVersionInfo: { status: statuses.indexOf(status) } }
+    return { workerDeploymentVersionInfo: { status: statuses.indexOf(status), taskQueueInfos: [{ name: 'ledger', type: 1 }] } }
   }
+  const promoted: string[] = []
+  const describeWorkerDeployment = async () => ({ workerDeploymentInfo: { routingConfig: { currentDeploymentVersion: { buildId: current } } } })
+  const pollers = [{ lastAccessTime: { seconds: Date.now() / 1_000 }, deploymentOptions: deployment }]
+  const describeTaskQueue = async () => ({ pollers })
+  const setWorkerDeploymentCurrentVersion = async ({ buildId }: { buildId: string }) => promoted.push(buildId)
   const client = {
     options: { namespace: 'default' },
     withDeadline: (_: number, work: () => unknown) => work(),
-    workflowService: { describeWorkerDeploymentVersion },
+    workflowService: { describeWorkerDeploymentVersion, describeWorkerDeployment, setWorkerDeploymentCurrentVersion, describeTaskQueue },
   } as unknown as TemporalClient
   const { logger, lines } = recordingLogger()
   let ended = 0
@@ -40,7 +45,7 @@ async function watch(
   })
   while (ended === 0 && asked < answers.length + 2) await delay(1)
   await watching.stop()
-  return { ended, said: lines.map(({ message }) => message) }
+  return { ended, said: lines.map(({ message }) => message), promoted }
 }
 
 test('a version that becomes drained ends its process; each change is logged once', async () => {
@@ -52,6 +57,12 @@ test('a version that becomes drained ends its process; each change is logged onc
     'another version was promoted: this one finishes its transfers',
     'this version of the deployment is drained: none of its transfers is open',
   ])
+})
+
+test('the first version of a fleet is promoted at once: without a current version no token could order it', async () => {
+  const { said, promoted } = await watch(['unknown', 'inactive', 'inactive', 'current'], { current: '' })
+  expect(promoted[0]).toBe('v2')
+  expect(said).toEqual(['this version of the deployment is the current one'])
 })
 
 test('changes between two checks do not matter', async () => {

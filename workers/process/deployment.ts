@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { pollerGoneMs, versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
+import { isFirstVersion, pollerGoneMs, promoteVersion, versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
 import { pause, type Service, startPolling } from '../../runtime/wait.ts'
 
 /** Polling interval, ms. A server answers only about ten such requests a second in one namespace. */
@@ -63,7 +63,12 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   // Uses the status at the start, because the version may be promoted and drained again before the first check.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
-    const status = await versionStatus(client, { deploymentName, buildId })
+    const version = { deploymentName, buildId }
+    const read = await versionStatus(client, version)
+    // Without a current version no ledger works, so no token could be made to promote one.
+    const isFirst = read === 'inactive' && read !== before && (await isFirstVersion(client, version))
+    if (isFirst) await promoteVersion(client, { ...version, by: 'portage: the first version of the fleet' })
+    const status = isFirst ? 'current' : read
     if (status === before || signal.aborted) return false
     before = status
     if (status !== 'drained') wasDrained = false

@@ -91,23 +91,42 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
 }
 
 /**
+ * Whether the fleet is new: no version is the current one, and no worker without a version serves a queue of this
+ * version. Of several new versions, the one whose build id sorts first counts as the first.
+ */
+export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
+  const { current, ramping } = await describeDeployment(client, version.deploymentName)
+  if (current !== undefined || ramping !== undefined) return false
+  const pollers = (await within(client, answerMs, () => pollersOf(client, version))).flatMap(({ live }) => live)
+  const buildIds = pollers.map(({ deploymentOptions: of }) => (of?.deploymentName === version.deploymentName ? of.buildId : undefined) ?? '')
+  return buildIds.toSorted()[0] === version.buildId
+}
+
+/**
  * Returns the queues that only workers of other versions poll, or all queues if no worker of this version polls. The
  * server also counts workers that have ended, so it would promote a version that no worker runs, and the whole fleet
  * would stop.
  */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
+  const queues = (await pollersOf(client, version)).map(({ name, live }) => {
+    const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)
+    return { name, isPolled: live.length > 0, isServed: own.length > 0 }
+  })
+  const isAlive = queues.some(({ isServed }) => isServed)
+  return [...new Set(queues.flatMap((one) => (one.isServed || (isAlive && !one.isPolled) ? [] : one.name)))]
+}
+
+/** The live pollers of each queue of a version, of all versions and of none. */
+async function pollersOf(client: TemporalClient, version: DeploymentVersion) {
   const { options, workflowService } = client
   const { namespace } = options
   const { workerDeploymentVersionInfo } = await workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
-  const described = (workerDeploymentVersionInfo?.taskQueueInfos ?? []).map(async ({ name, type }) => {
+  const queues = (workerDeploymentVersionInfo?.taskQueueInfos ?? []).map(async ({ name, type }) => {
     const request = { namespace, taskQueue: { name }, taskQueueType: type ?? null }
     const live = ((await workflowService.describeTaskQueue(request)).pollers ?? []).filter(
       ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < pollerGoneMs,
     )
-    const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)
-    return { name: name ?? '', isPolled: live.length > 0, isServed: own.length > 0 }
+    return { name: name ?? '', live }
   })
-  const queues = await Promise.all(described)
-  const isAlive = queues.some(({ isServed }) => isServed)
-  return [...new Set(queues.flatMap((one) => (one.isServed || (isAlive && !one.isPolled) ? [] : one.name)))]
+  return Promise.all(queues)
 }
