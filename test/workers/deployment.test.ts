@@ -24,7 +24,9 @@ async function watch(
     return { workerDeploymentVersionInfo: { status: statuses.indexOf(status), taskQueueInfos: [{ name: 'ledger', type: 1 }] } }
   }
   const promoted: string[] = []
-  const describeWorkerDeployment = async () => ({ workerDeploymentInfo: { routingConfig: { currentDeploymentVersion: { buildId: current } } } })
+  const describeWorkerDeployment = async () => ({
+    workerDeploymentInfo: { routingConfig: { currentDeploymentVersion: { buildId: current } } },
+  })
   const pollers = [{ lastAccessTime: { seconds: Date.now() / 1_000 }, deploymentOptions: deployment }]
   const describeTaskQueue = async () => ({ pollers })
   const setWorkerDeploymentCurrentVersion = async ({ buildId }: { buildId: string }) => promoted.push(buildId)

@@ -3,7 +3,14 @@ import type { Config } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { isFirstVersion, pollerGoneMs, promoteVersion, versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
+import {
+  isFirstVersion,
+  pollerGoneMs,
+  promoteVersion,
+  versionStatus,
+  type DeploymentVersion,
+  type VersionStatus,
+} from '../../temporal/client/connection/deployments.ts'
 import { pause, type Service, startPolling } from '../../runtime/wait.ts'
 
 /** Polling interval, ms. A server answers only about ten such requests a second in one namespace. */

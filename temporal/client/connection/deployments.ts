@@ -98,7 +98,9 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
   if (current !== undefined || ramping !== undefined) return false
   const pollers = (await within(client, answerMs, () => pollersOf(client, version))).flatMap(({ live }) => live)
-  const buildIds = pollers.map(({ deploymentOptions: of }) => (of?.deploymentName === version.deploymentName ? of.buildId : undefined) ?? '')
+  const buildIds = pollers.map(
+    ({ deploymentOptions: of }) => (of?.deploymentName === version.deploymentName ? of.buildId : undefined) ?? '',
+  )
   return buildIds.toSorted()[0] === version.buildId
 }
 
