@@ -18,7 +18,7 @@ export const problemSchema = z
       .optional()
       .describe('Every field of the request that is wrong.'),
   })
-  .describe('The reason of a refusal, and its remedy.')
+  .meta({ id: 'Problem', description: 'The reason of a refusal, and its remedy.' })
 export type Problem = z.output<typeof problemSchema>
 
 export const transferFields = {
@@ -35,23 +35,27 @@ export const transferFields = {
   sourceTxHash: z.string().optional().describe('Transaction on the source chain. Absent: not known, as for a message from a guardian spy.'),
 }
 
-export const transferRowSchema = z.object({
-  ...transferFields,
-  code: z.string().optional().describe('Why it waits, is parked or was refused: docs/reference/errors.md.'),
-  bridge: z.string().optional(),
-  sourceChain: z.string().optional(),
-  targetChain: z.string().optional(),
-  lane: z.string().optional(),
-  txHash: z.string().optional(),
-  startedAt: z.string(),
-  closedAt: z.string().optional(),
-})
+export const transferRowSchema = z
+  .object({
+    ...transferFields,
+    code: z.string().optional().describe('Why it waits, is parked or was refused: docs/reference/errors.md.'),
+    bridge: z.string().optional(),
+    sourceChain: z.string().optional(),
+    targetChain: z.string().optional(),
+    lane: z.string().optional(),
+    txHash: z.string().optional(),
+    startedAt: z.string(),
+    closedAt: z.string().optional(),
+  })
+  .meta({ id: 'TransferRow' })
 export type TransferRow = z.output<typeof transferRowSchema>
 
-export const transferPageSchema = z.object({
-  transfers: z.array(transferRowSchema),
-  next: z.string().optional().describe('The `cursor` of the next page; absent: this is the last one.'),
-})
+export const transferPageSchema = z
+  .object({
+    transfers: z.array(transferRowSchema),
+    next: z.string().optional().describe('The `cursor` of the next page; absent: this is the last one.'),
+  })
+  .meta({ id: 'TransferPage' })
 export type TransferPage = z.output<typeof transferPageSchema>
 
 export const transactionSchema = z
@@ -78,110 +82,129 @@ export const transactionSchema = z
     includedAt: z.number().optional().describe('When it was seen in a block.'),
     reorgedAt: z.number().optional().describe('When its block left the chain.'),
   })
-  .describe('A transaction that any process signed for the transfer.')
+  .meta({ id: 'Transaction', description: 'A transaction that any process signed for the transfer.' })
 export type TransactionRow = z.output<typeof transactionSchema>
 
-export const orderedSchema = z.object({
-  id: z.string(),
-  result: z.enum(['woken', 'started again', 'asked']).describe('asked: the order was sent; the timeline of the transfer shows its effect.'),
-})
+export const orderedSchema = z
+  .object({
+    id: z.string(),
+    result: z
+      .enum(['woken', 'started again', 'asked'])
+      .describe('asked: the order was sent; the timeline of the transfer shows its effect.'),
+  })
+  .meta({ id: 'OrderedTransfer' })
 
-export const bulkOrderSchema = z.object({
-  dryRun: z.boolean(),
-  matched: z.number().describe('The number of transfers on which the order has an effect.'),
-  more: z.boolean().describe('More than `limit` match: send the request again.'),
-  transfers: z.array(transferRowSchema),
-  results: z
-    .array(z.union([orderedSchema, z.object({ id: z.string(), error: problemSchema })]))
-    .optional()
-    .describe('The result of each; absent in a dry run.'),
-})
+export const bulkOrderSchema = z
+  .object({
+    dryRun: z.boolean(),
+    matched: z.number().describe('The number of transfers on which the order has an effect.'),
+    more: z.boolean().describe('More than `limit` match: send the request again.'),
+    transfers: z.array(transferRowSchema),
+    results: z
+      .array(z.union([orderedSchema, z.object({ id: z.string(), error: problemSchema })]))
+      .optional()
+      .describe('The result of each; absent in a dry run.'),
+  })
+  .meta({ id: 'OrderedTransfers' })
 export type BulkOrder = z.output<typeof bulkOrderSchema>
 
-export const lanesSchema = z.object({
-  lanes: z.array(
-    z.object({
-      lane: z.string(),
-      chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
-      status: z
-        .string()
-        .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
-      reason: z.string().optional().describe('Why the lane accepts no work.'),
-      by: z.string().optional().describe('The name of the token that ordered this status.'),
-      next: z.number().optional().describe('The next nonce to be granted.'),
-      latest: z.number().optional().describe('Nonces that are in a block.'),
-      finalized: z.number().optional(),
-      inFlight: z.number().optional().describe('Granted nonces that are in no block.'),
-      window: z.number().optional().describe('Most nonces in flight.'),
-      balance: z.string().optional().describe('Wei, decimal.'),
-      balanceAt: z.string().optional().describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
-      observedAt: z.string().optional().describe('When the figures were read from the chain.'),
-    }),
-  ),
-})
+export const lanesSchema = z
+  .object({
+    lanes: z.array(
+      z.object({
+        lane: z.string(),
+        chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
+        status: z
+          .string()
+          .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
+        reason: z.string().optional().describe('Why the lane accepts no work.'),
+        by: z.string().optional().describe('The name of the token that ordered this status.'),
+        next: z.number().optional().describe('The next nonce to be granted.'),
+        latest: z.number().optional().describe('Nonces that are in a block.'),
+        finalized: z.number().optional(),
+        inFlight: z.number().optional().describe('Granted nonces that are in no block.'),
+        window: z.number().optional().describe('Most nonces in flight.'),
+        balance: z.string().optional().describe('Wei, decimal.'),
+        balanceAt: z
+          .string()
+          .optional()
+          .describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
+        observedAt: z.string().optional().describe('When the figures were read from the chain.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Lanes' })
 export type Lanes = z.output<typeof lanesSchema>
 
-export const spendingSchema = z.object({
-  asOf: z.string(),
-  lanes: z.array(
-    z.object({
-      lane: z.string(),
-      spending: z
-        .array(
-          z.object({
-            kind: z.enum(['cost', 'payment']).describe('cost: gas and data fees. payment: coins paid.'),
-            window: z.enum(['hour', 'day']),
-            spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
-            limit: z.string().describe('Wei, by the config.'),
-          }),
-        )
-        .describe('Empty: the config sets no limit.'),
-    }),
-  ),
-})
+export const spendingSchema = z
+  .object({
+    asOf: z.string(),
+    lanes: z.array(
+      z.object({
+        lane: z.string(),
+        spending: z
+          .array(
+            z.object({
+              kind: z.enum(['cost', 'payment']).describe('cost: gas and data fees. payment: coins paid.'),
+              window: z.enum(['hour', 'day']),
+              spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
+              limit: z.string().describe('Wei, by the config.'),
+            }),
+          )
+          .describe('Empty: the config sets no limit.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Spending' })
 export type Spending = z.output<typeof spendingSchema>
 
-const nodeSchema = z.object({
-  chain: z.string(),
-  name: z.string(),
-  origin: z.string().describe('Scheme, host and port: the rest of a URL may hold a key.'),
-  use: z.enum(['all', 'read', 'send', 'private']),
-  state: z
-    .enum(['unknown', 'up', 'open', 'half-open', 'wrong-network', 'disabled'])
-    .describe('open: too many calls failed; it is tried again later.'),
-  lag: z.number().optional().describe('Blocks behind the head of the majority.'),
-  latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
-  failures: z.number(),
-  asOf: z.string().optional().describe('End of its latest call, answered or not: the state is not newer. Absent: it was not called.'),
-  added: z.boolean().optional().describe('An operator added it; it counts in no majority.'),
-})
+const nodeSchema = z
+  .object({
+    chain: z.string(),
+    name: z.string(),
+    origin: z.string().describe('Scheme, host and port: the rest of a URL may hold a key.'),
+    use: z.enum(['all', 'read', 'send', 'private']),
+    state: z
+      .enum(['unknown', 'up', 'open', 'half-open', 'wrong-network', 'disabled'])
+      .describe('open: too many calls failed; it is tried again later.'),
+    lag: z.number().optional().describe('Blocks behind the head of the majority.'),
+    latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
+    failures: z.number(),
+    asOf: z.string().optional().describe('End of its latest call, answered or not: the state is not newer. Absent: it was not called.'),
+    added: z.boolean().optional().describe('An operator added it; it counts in no majority.'),
+  })
+  .meta({ id: 'Node' })
 
-export const nodesSchema = z.object({
-  asOf: z.string(),
-  chains: z.array(
-    z.object({
-      chain: z.string(),
-      latest: z.number().optional().describe('Height of the head; absent: no block was read yet.'),
-      latestAt: z.string().optional().describe('The block time that most of its nodes have reached.'),
-      finalized: z.number().optional(),
-    }),
-  ),
-  nodes: z.array(nodeSchema),
-})
+export const nodesSchema = z
+  .object({
+    asOf: z.string(),
+    chains: z.array(
+      z.object({
+        chain: z.string(),
+        latest: z.number().optional().describe('Height of the head; absent: no block was read yet.'),
+        latestAt: z.string().optional().describe('The block time that most of its nodes have reached.'),
+        finalized: z.number().optional(),
+      }),
+    ),
+    nodes: z.array(nodeSchema),
+  })
+  .meta({ id: 'Nodes' })
 export type Nodes = z.output<typeof nodesSchema>
 
-export const linksSchema = z.object({
-  namespace: z.string().describe('The Temporal namespace, which identifies the deployment.'),
-  temporalWebUi: z.string().optional().describe("Base URL of Temporal's Web UI. Absent: the config names none."),
-  chains: z.record(
-    z.string(),
-    z.object({
-      networkId: z.number(),
-      explorer: z.string().optional().describe('Base URL of its block explorer. Absent: none is known.'),
-      coin: z.string().optional().describe('Symbol of the coin that pays gas on it. Absent: not known.'),
-    }),
-  ),
-})
+export const linksSchema = z
+  .object({
+    namespace: z.string().describe('The Temporal namespace, which identifies the deployment.'),
+    temporalWebUi: z.string().optional().describe("Base URL of Temporal's Web UI. Absent: the config names none."),
+    chains: z.record(
+      z.string(),
+      z.object({
+        networkId: z.number(),
+        explorer: z.string().optional().describe('Base URL of its block explorer. Absent: none is known.'),
+        coin: z.string().optional().describe('Symbol of the coin that pays gas on it. Absent: not known.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Links' })
 export type Links = z.output<typeof linksSchema>
 
 const times = {
@@ -190,24 +213,26 @@ const times = {
 }
 const counts = z.record(z.string(), z.number())
 
-export const flowSchema = z.object({
-  asOf: z.string().describe('When the lists of the server were read.'),
-  minutes: z.number(),
-  stepMs: z.number(),
-  open: z.number(),
-  isOpenCut: z.boolean().describe('More are open than are listed; the counts are of the newest.'),
-  endedSince: z.string().optional().describe('Transfers that ended earlier are not listed. Absent: the window is complete.'),
-  delivered: z.number().describe('Deliveries in the window.'),
-  ...times,
-  routes: z.array(
-    z.object({
-      ...{ bridge: z.string(), source: z.string(), target: z.string() },
-      open: counts.describe('Open transfers, by state.'),
-      ended: counts.describe('Transfers that ended in the window, by outcome; undone: closed without one.'),
-      oldestOpenAt: z.number().optional().describe('ms since the epoch.'),
-      ...times,
-    }),
-  ),
-  steps: z.array(z.object({ at: z.number().describe('ms since the epoch.'), delivered: z.number(), ...times })),
-})
+export const flowSchema = z
+  .object({
+    asOf: z.string().describe('When the lists of the server were read.'),
+    minutes: z.number(),
+    stepMs: z.number(),
+    open: z.number(),
+    isOpenCut: z.boolean().describe('More are open than are listed; the counts are of the newest.'),
+    endedSince: z.string().optional().describe('Transfers that ended earlier are not listed. Absent: the window is complete.'),
+    delivered: z.number().describe('Deliveries in the window.'),
+    ...times,
+    routes: z.array(
+      z.object({
+        ...{ bridge: z.string(), source: z.string(), target: z.string() },
+        open: counts.describe('Open transfers, by state.'),
+        ended: counts.describe('Transfers that ended in the window, by outcome; undone: closed without one.'),
+        oldestOpenAt: z.number().optional().describe('ms since the epoch.'),
+        ...times,
+      }),
+    ),
+    steps: z.array(z.object({ at: z.number().describe('ms since the epoch.'), delivered: z.number(), ...times })),
+  })
+  .meta({ id: 'Flow' })
 export type Flow = z.output<typeof flowSchema>

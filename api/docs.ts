@@ -1,4 +1,5 @@
 import type { Api } from './deps.ts'
+import { expandedPaths } from './openapi.ts'
 import { pageHeaders } from './page.ts'
 
 interface JsonSchema {
@@ -23,8 +24,11 @@ interface JsonSchema {
 
 interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string }
-  readonly paths?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+  readonly paths?: object
+  readonly components?: object
 }
+
+type OpenApiPaths = Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
 
 interface Content {
   readonly [type: string]: { readonly schema?: JsonSchema }
@@ -54,15 +58,16 @@ export function docsRoutes(app: Api): void {
   const options = { config: { access: 'open' }, schema: { hide: true } } as const
   let page: string | undefined
   app.get('/docs', options, (_, reply) => {
-    page ??= docsPage(app.swagger() as unknown as OpenApiDocument)
+    page ??= docsPage(app.swagger())
     return reply.headers(headers).type('text/html; charset=utf-8').send(page)
   })
   app.get(stylesheet, options, (_, reply) => reply.headers(headers).type('text/css; charset=utf-8').send(docsStyle))
 }
 
-function docsPage({ info, paths = {} }: OpenApiDocument): string {
+function docsPage(document: OpenApiDocument): string {
+  const { info } = document
   const groups = new Map<string, string[]>()
-  for (const [path, methods] of Object.entries(paths)) {
+  for (const [path, methods] of Object.entries(expandedPaths(document) as OpenApiPaths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const group = /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'other'
       groups.set(group, [...(groups.get(group) ?? []), operationHtml(method.toUpperCase(), path, operation)])

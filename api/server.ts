@@ -1,10 +1,11 @@
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import Fastify from 'fastify'
-import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Config } from '../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
+import { describeRoute, withComponents } from './openapi.ts'
 import { limitConnections } from '../runtime/http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
 import { guardRoutes, limitKey, tokenCheckOf } from './access.ts'
@@ -68,7 +69,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const components = { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' } } }
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'Portage', version: '1' }, components },
-    transform: jsonSchemaTransform,
+    transform: describeRoute,
+    transformObject: withComponents,
   })
   guardRoutes(app, check)
 

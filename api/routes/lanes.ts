@@ -18,7 +18,7 @@ const keepMs = 1_000
 /** Accepts unknown fields, so that those of a newer ledger are shown too. */
 const stateSchema = z
   .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
-  .describe('The nonce ledger: every nonce that is not final.')
+  .meta({ id: 'Lane', description: 'The nonce ledger: every nonce that is not final.' })
 const workflowSchema = z.looseObject({ startedAt: z.string() })
 
 const closed = z.strictObject({

@@ -69,15 +69,17 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
 }
 
 /** Accepts unknown fields, so that those of a newer notifier are shown too. */
-const receiverSchema = z.looseObject({
-  name: z.string(),
-  host: z.string().describe('Scheme, host and port of its URL.'),
-  state: z
-    .enum(['active', 'failing', 'disabled', 'waiting', 'unknown'])
-    .describe('waiting: its notifier has not begun. unknown: it did not answer.'),
-  events: z.array(z.string()).readonly(),
-  unsent: z.number().optional().describe('Notifications that it has not accepted yet. More may wait in Temporal.'),
-})
+const receiverSchema = z
+  .looseObject({
+    name: z.string(),
+    host: z.string().describe('Scheme, host and port of its URL.'),
+    state: z
+      .enum(['active', 'failing', 'disabled', 'waiting', 'unknown'])
+      .describe('waiting: its notifier has not begun. unknown: it did not answer.'),
+    events: z.array(z.string()).readonly(),
+    unsent: z.number().optional().describe('Notifications that it has not accepted yet. More may wait in Temporal.'),
+  })
+  .meta({ id: 'Receiver' })
 
 export function notificationRoutes(app: Api, { client, config }: ApiDeps): void {
   const schema = {

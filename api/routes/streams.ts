@@ -20,20 +20,22 @@ const access = { config: { access: 'read' } } as const
 
 const shownSchema = z
   .looseObject({ asOf: z.string(), view: streamReportSchema })
-  .describe('The whole state: open numbers, gaps, exceptions, blocks left of the backfill.')
+  .meta({ id: 'StreamState', description: 'The whole state: open numbers, gaps, exceptions, blocks left of the backfill.' })
 
 const count = z.number().describe('Of numbers.')
-const auditSchema = z.object({
-  stream: z.string(),
-  running: z.literal(true).optional().describe('The audit goes on: the same request again waits for its end. Absent: it has ended.'),
-  upTo: z.string().optional().describe("The source's own count; absent: the source has none yet, or does not answer."),
-  height: z.number().optional().describe('The final block at which the count was read.'),
-  gaps: count.optional(),
-  completed: count.optional().describe('Open ones that are delivered.'),
-  started: count.optional().describe('Started, or started again.'),
-  closed: count.optional().describe('Open ones that ended without a delivery.'),
-  undone: count.optional().describe('Deliveries that were undone: their transfers are started again.'),
-})
+const auditSchema = z
+  .object({
+    stream: z.string(),
+    running: z.literal(true).optional().describe('The audit goes on: the same request again waits for its end. Absent: it has ended.'),
+    upTo: z.string().optional().describe("The source's own count; absent: the source has none yet, or does not answer."),
+    height: z.number().optional().describe('The final block at which the count was read.'),
+    gaps: count.optional(),
+    completed: count.optional().describe('Open ones that are delivered.'),
+    started: count.optional().describe('Started, or started again.'),
+    closed: count.optional().describe('Open ones that ended without a delivery.'),
+    undone: count.optional().describe('Deliveries that were undone: their transfers are started again.'),
+  })
+  .meta({ id: 'StreamAudit' })
 
 /** `GET /v1/streams`, `GET /v1/streams/{stream}` and `GET …/checkpoint`, and `POST …/audit`. */
 export function streamRoutes(app: Api, deps: ApiDeps): void {

@@ -43,33 +43,37 @@ const how = {
   reason: reasonSchema.optional(),
 }
 
-const bodySchema = z.union([
-  z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
-  z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
-  z.strictObject({
-    bridge: textSchema(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
-    source: textSchema(64).describe('The chain that the transfer starts on.'),
-    target: textSchema(64).describe('The chain that the transfer goes to.'),
-    nonce: sequenceSchema
-      .refine((nonce) => nonce !== '0', 'must be at least 1')
-      .describe('The number of the transfer in the table of the source.'),
-    ...how,
-  }),
-])
+const bodySchema = z
+  .union([
+    z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
+    z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
+    z.strictObject({
+      bridge: textSchema(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
+      source: textSchema(64).describe('The chain that the transfer starts on.'),
+      target: textSchema(64).describe('The chain that the transfer goes to.'),
+      nonce: sequenceSchema
+        .refine((nonce) => nonce !== '0', 'must be at least 1')
+        .describe('The number of the transfer in the table of the source.'),
+      ...how,
+    }),
+  ])
+  .meta({ id: 'Submission' })
 
 type Body = z.output<typeof bodySchema>
 
-const acceptedSchema = z.object({
-  id: z.string(),
-  status: z.enum(['started', 'known']),
-  adopted: z
-    .literal(true)
-    .optional()
-    .describe(
-      'The earlier copy had signatures of guardians that may no longer sign. The transfer, which was parked or had no transaction yet, continues with this copy.',
-    ),
-  halted: z.string().optional().describe('An operator has halted its route: the transfer waits until the halt ends.'),
-})
+const acceptedSchema = z
+  .object({
+    id: z.string(),
+    status: z.enum(['started', 'known']),
+    adopted: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The earlier copy had signatures of guardians that may no longer sign. The transfer, which was parked or had no transaction yet, continues with this copy.',
+      ),
+    halted: z.string().optional().describe('An operator has halted its route: the transfer waits until the halt ends.'),
+  })
+  .meta({ id: 'AcceptedTransfer' })
 
 const bulkSchema = z.strictObject({
   transfers: z

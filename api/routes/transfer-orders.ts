@@ -23,17 +23,19 @@ import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfe
 const mostOrdered = 500
 const mostNamed = 100
 
-const manySchema = z.strictObject({
-  reason: reasonSchema,
-  ids: z.array(textSchema(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
-  filter: z
-    .strictObject(filterSchemas)
-    .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
-    .optional()
-    .describe('All that match. A token with a scope has to name `targetChain`.'),
-  dryRun: z.boolean().default(true).describe('true: lists the selected transfers and orders nothing.'),
-  limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Most transfers that this request orders.'),
-})
+const manySchema = z
+  .strictObject({
+    reason: reasonSchema,
+    ids: z.array(textSchema(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
+    filter: z
+      .strictObject(filterSchemas)
+      .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
+      .optional()
+      .describe('All that match. A token with a scope has to name `targetChain`.'),
+    dryRun: z.boolean().default(true).describe('true: lists the selected transfers and orders nothing.'),
+    limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Most transfers that this request orders.'),
+  })
+  .meta({ id: 'TransferSelection' })
 
 /** `POST /v1/transfers/{id}/{retry|cancel|expedite}`, and without `{id}` for many. */
 export function transferOrderRoutes(app: Api, deps: ApiDeps): void {

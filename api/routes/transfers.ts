@@ -54,7 +54,7 @@ const reportSchema = z
     remedy: z.string().optional().describe('The remedy of the code, while the transfer waits or is parked.'),
     transactions: z.array(transactionSchema).optional().describe('Every attempt of every process, in order.'),
   })
-  .describe('The state of the transfer, its timeline and its outcome.')
+  .meta({ id: 'Transfer', description: 'The state of the transfer, its timeline and its outcome.' })
 
 /** Lists need no worker. A transfer is read by a query of its open workflow, or from its closed workflow's result. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {

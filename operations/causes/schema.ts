@@ -22,7 +22,7 @@ export const causeSchema = z
     remedy: z.string().describe('What to do about it.'),
     next: z.array(z.string()).describe('Commands that help in the present state, the one to type first at the beginning. Fill in <…>.'),
   })
-  .describe('One fault or order that keeps something from going on.')
+  .meta({ id: 'Cause', description: 'One fault or order that keeps something from going on.' })
 
 /** The answer of `portage stuck --json` and `GET /v1/stuck`. */
 export const causeReportSchema = z
@@ -31,4 +31,4 @@ export const causeReportSchema = z
     stuck: z.boolean().describe('False: nothing is stuck. Causes that are listed are notes.'),
     causes: z.array(causeSchema).describe('The most harmful first.'),
   })
-  .describe('Everything that is stuck, with the reason and the next commands.')
+  .meta({ id: 'CauseReport', description: 'Everything that is stuck, with the reason and the next commands.' })

@@ -10,11 +10,15 @@ const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
 const common = { level: 'sign', subject: 'lane', reason: 'required' } as const
 
-const asked = z.object({
-  lane: z.string(),
-  asked: z.string().describe('Sent as a signal, which Temporal keeps even while no worker serves the ledger.'),
-})
-const done = z.object({ lane: z.string(), done: z.literal(true), view: z.looseObject({}).describe('The ledger after the order.') })
+const asked = z
+  .object({
+    lane: z.string(),
+    asked: z.string().describe('Sent as a signal, which Temporal keeps even while no worker serves the ledger.'),
+  })
+  .meta({ id: 'OrderedLane' })
+const done = z
+  .object({ lane: z.string(), done: z.literal(true), view: z.looseObject({}).describe('The ledger after the order.') })
+  .meta({ id: 'OrderedLedger' })
 
 /** The order is a signal, because Temporal keeps signals while no worker serves the ledger. */
 function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonly why: string }): OrderSpec {

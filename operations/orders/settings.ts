@@ -13,16 +13,21 @@ import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, te
 const text = textSchema()
 export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
-  .describe('Every field narrows the scope; without any it is everything.')
+  .meta({ id: 'HaltScope', description: 'Every field narrows the scope; without any it is everything.' })
+
+// The schema of the config has no id, so that its JSON Schema stays in one piece.
+const policySchema = feePolicySchema.meta({ id: 'FeePolicy' })
 
 const nodeUses = ['all', 'read', 'send', 'private'] as const
-export const nodeChangeSchema = z.strictObject({
-  chain: name,
-  name,
-  disabled: z.boolean(),
-  url: text.optional().describe('Only of an added node; a secret in it has to be a ${VARIABLE} of the workers.'),
-  use: z.enum(nodeUses).optional(),
-})
+export const nodeChangeSchema = z
+  .strictObject({
+    chain: name,
+    name,
+    disabled: z.boolean(),
+    url: text.optional().describe('Only of an added node; a secret in it has to be a ${VARIABLE} of the workers.'),
+    use: z.enum(nodeUses).optional(),
+  })
+  .meta({ id: 'NodeChange' })
 
 const deniedKinds = ['recipient', 'token'] as const
 const denied = { what: z.enum(deniedKinds), value: text }
@@ -33,28 +38,32 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('unhalt'), scope: haltScopeSchema }),
   z.strictObject({ kind: z.literal('deny'), ...denied }),
   z.strictObject({ kind: z.literal('allow'), ...denied }),
-  z.strictObject({ kind: z.literal('setFees'), scope: feeScopeSchema, policy: feePolicySchema }),
+  z.strictObject({ kind: z.literal('setFees'), scope: feeScopeSchema, policy: policySchema }),
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
 // A `jti` is a UUID. Other texts would only fill up the list of revoked tokens.
-const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
+const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())]).meta({ id: 'SettingsOrder' })
 /** Requests have no `addToken`, because tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
 
-export const settingsSchema = z.object({
-  version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
-  halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),
-  denied: z.array(z.object({ kind: denied.what, value: text, ...author })).readonly(),
-  fees: z.array(z.object({ scope: feeScopeSchema, policy: feePolicySchema })).readonly(),
-  nodes: z.array(nodeChangeSchema).readonly(),
-})
-export const settingsAuditSchema = z.object({
-  version: z.number(),
-  audit: z.array(z.object({ version: z.number(), ...author, order: auditedOrderSchema })).describe('Newest first.'),
-})
+export const settingsSchema = z
+  .object({
+    version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
+    halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),
+    denied: z.array(z.object({ kind: denied.what, value: text, ...author })).readonly(),
+    fees: z.array(z.object({ scope: feeScopeSchema, policy: policySchema })).readonly(),
+    nodes: z.array(nodeChangeSchema).readonly(),
+  })
+  .meta({ id: 'Settings' })
+export const settingsAuditSchema = z
+  .object({
+    version: z.number(),
+    audit: z.array(z.object({ version: z.number(), ...author, order: auditedOrderSchema })).describe('Newest first.'),
+  })
+  .meta({ id: 'SettingsAudit' })
 
 interface SettingsText<Of extends Fields> extends OrderText {
   readonly fields: Of

@@ -44,15 +44,17 @@ export const streamReportSchema = z
       .optional()
       .describe('Guarantees that are missing because the config has no node of the source; absent: none.'),
   })
-  .describe('The present state of a stream: docs/operate/streams.md.')
+  .meta({ id: 'Stream', description: 'The present state of a stream: docs/operate/streams.md.' })
 
-export const checkpointSchema = z.looseObject({ stream: z.string() }).describe('docs/operate/streams.md.')
+export const checkpointSchema = z.looseObject({ stream: z.string() }).meta({ id: 'Checkpoint', description: 'docs/operate/streams.md.' })
 
-const obeyed = z.object({
-  done: z.boolean().describe('False: the order changed nothing.'),
-  warning: z.string().optional().describe('A risk of this order, which was obeyed.'),
-  view: streamReportSchema,
-})
+const obeyed = z
+  .object({
+    done: z.boolean().describe('False: the order changed nothing.'),
+    warning: z.string().optional().describe('A risk of this order, which was obeyed.'),
+    view: streamReportSchema,
+  })
+  .meta({ id: 'OrderedStream' })
 
 interface StreamText<Of extends Fields> extends OrderText, Partial<Pick<OrderSpec, 'level'>> {
   readonly fields?: Of

@@ -25,13 +25,15 @@ export const countSchema = (least: number, most: number) =>
 /** The query parameter that limits a list. */
 export const limitSchema = (most: number, usual: number) => countSchema(1, most).default(usual)
 
-export const feeScopeSchema: z.ZodType<FeeScope> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('transfer'), id: textSchema() }),
-  z.strictObject({ kind: z.literal('lane'), lane: textSchema() }),
-  z.strictObject({ kind: z.literal('call'), chain: name, contract: textSchema(), selector: textSchema().optional() }),
-  z.strictObject({ kind: z.literal('chain'), chain: name }),
-  z.strictObject({ kind: z.literal('global') }),
-])
+export const feeScopeSchema: z.ZodType<FeeScope> = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('transfer'), id: textSchema() }),
+    z.strictObject({ kind: z.literal('lane'), lane: textSchema() }),
+    z.strictObject({ kind: z.literal('call'), chain: name, contract: textSchema(), selector: textSchema().optional() }),
+    z.strictObject({ kind: z.literal('chain'), chain: name }),
+    z.strictObject({ kind: z.literal('global') }),
+  ])
+  .meta({ id: 'FeeScope' })
 
 const timeSchema = z.iso.datetime({ offset: true }).transform((text, context) => {
   const at = parseTime(text)

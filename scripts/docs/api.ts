@@ -1,3 +1,4 @@
+import { expandedPaths } from '../../api/openapi.ts'
 import { createApi } from '../../api/server.ts'
 import type { ApiDeps } from '../../api/deps.ts'
 import { accessSource } from '../../config/data-folder.ts'
@@ -34,7 +35,7 @@ interface Schema {
 /** docs/reference/api.md: every route with its parameters and fields, from the OpenAPI document that the API serves. */
 export async function describeApi(): Promise<string> {
   const api = await createApi(noDependencies())
-  const { paths = {} } = api.swagger() as { paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
+  const paths = expandedPaths(api.swagger()) as Readonly<Record<string, Readonly<Record<string, Operation>>>>
   await api.close()
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),

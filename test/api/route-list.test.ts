@@ -68,7 +68,7 @@ test('GET /v1 lists the routes', async () => {
         "POST /v1/audits",
         "GET /v1/settings/audit",
         "GET /v1/notifications",
-        "GET /relayvaa/{*}",
+        "GET /relayvaa/{vaa}",
         "GET /health",
         "GET /ready",
         "GET /metrics",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expandedPaths } from '../../../api/openapi.ts'
 import { commands } from '../../../cli/main.ts'
 import type { Commands } from '../../../cli/command.ts'
 import { freePort } from '../../../lab/devnet/ports.ts'
@@ -21,7 +22,7 @@ let setting: OpenApi
 let paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 beforeAll(async () => {
   setting = await openApi(deadConfig(await freePort()))
-  paths = (await setting.api.inject('/v1/openapi.json')).json<{ paths: typeof paths }>().paths
+  paths = expandedPaths((await setting.api.inject('/v1/openapi.json')).json<object>()) as typeof paths
 })
 afterAll(() => setting.close())
 
