@@ -9,6 +9,7 @@ import { collect, writing } from '../arguments/options.ts'
 import { createInterface } from 'node:readline'
 import type { CliContext } from '../context.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
+import { checkSmallestAmounts } from '../doctor/services.ts'
 import { temporalText } from '../doctor/temporal.ts'
 
 type InitOptions = { network?: Network; chain?: string[]; out: string; force?: true }
@@ -122,6 +123,7 @@ export const configCommand: CommandSpec = {
         const temporal = temporalOf(loaded).settings
         const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
         const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
+        const warnings = checkSmallestAmounts(loaded).map(({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`)
         const text = facts({
           config: 'valid',
           chains: found.chains.join(', '),
@@ -129,7 +131,7 @@ export const configCommand: CommandSpec = {
           bridges: found.bridges.join(', '),
           ...temporalText(temporal),
         })
-        return { json: { valid: true, file, ...found, temporal }, text }
+        return { json: { valid: true, file, ...found, temporal, warnings }, text: [text, ...warnings.map((line) => `! ${line}`)] }
       },
     },
     schema: {

@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { trimEnd } from '../../domain/text/trim-end.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { withChains } from '../arguments/subjects.ts'
-import { type Check, checkTimeoutMs, fail, type Finding, ifReachable, look, warn } from './check.ts'
+import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, look, warn } from './check.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { createArchiveStore } from '../../operations/archive/create-store.ts'
 import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
@@ -68,7 +68,17 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
         ...chainOf(config, target).lanes.map(({ address }) => check(`role of ${address}`, to, () => checkRole(to, route, address))),
       ])
     }
-    return (await Promise.all((config.bridges['native-bridge']?.routes ?? []).map(checkRoute))).flat()
+    const checks = await Promise.all((config.bridges['native-bridge']?.routes ?? []).map(checkRoute))
+    return [...checks.flat(), ...checkSmallestAmounts(config)]
+  })
+}
+
+/** Routes whose config does not say which amounts are worth their gas. No config has a price of a native token. */
+export function checkSmallestAmounts({ bridges }: Pick<Config, 'bridges'>): Check[] {
+  return (bridges['native-bridge']?.routes ?? []).flatMap(({ source, target, minimumAmount }) => {
+    if (minimumAmount !== undefined) return []
+    const remedy = "Set minimumAmount of this route to what the gas of a delivery is worth, or to '0' to deliver all amounts."
+    return [checkOf(`route ${source} → ${target}`, 'smallest amount', warn('any amount is delivered, so dust makes you pay gas', remedy))]
   })
 }
 

@@ -96,9 +96,9 @@ export const nativeRouteSchema = z.strictObject({
       `Most open transfers; the scan waits above it. Transfers that are parked, or wait long for something of their own, do not count, up to about 8,000 runs of numbers. ${changing}`,
     ),
   minimumAmount: decimal
-    .default('0')
+    .optional()
     .describe(
-      "Smaller transfers are declined (AMOUNT_TOO_SMALL), in the token's smallest unit. Their numbers are resolved as exceptions. 0: all are delivered, which a bridge may require.",
+      "Smaller transfers are declined (AMOUNT_TOO_SMALL), in the token's smallest unit. Their numbers are resolved as exceptions. Set it to what the gas of a delivery is worth. '0': all are delivered, which a bridge may require. Absent: as '0', with a warning of `config check` and `doctor`.",
     ),
   batch: whole(2, 100)
     .optional()

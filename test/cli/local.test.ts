@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { accepts } from '../../lab/devnet/ports.ts'
 import { runCli } from './run-cli.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
@@ -75,8 +75,24 @@ describe('config check', () => {
       { name: 'address', value: expect.stringMatching(/^127\.0\.0\.1:\d+$/), from },
       { name: 'namespace', value: 'default', from },
     ]
-    expect(scripts.json()).toEqual({ valid: true, file, chains: ['ethereum'], lanes: 1, bridges: ['wormhole-token-bridge'], temporal })
+    expect(scripts.json()).toEqual({ valid: true, file, chains: ['ethereum'], lanes: 1, bridges: ['wormhole-token-bridge'], temporal, warnings: [] })
     expect([people.code, scripts.code]).toEqual([0, 0])
+  })
+
+  test('config check warns of a native route that delivers any amount, unless the config says so', async () => {
+    const contract = `0x${'cd'.repeat(20)}`
+    const check = async (amount: object) => {
+      const file = await writeDeadConfig()
+      const config = parse(await readFile(file, 'utf8')) as { chains: Record<string, object>; bridges: Record<string, object> }
+      const route = { source: 'ethereum', target: 'bsc', sourceContract: contract, targetContract: contract, ...amount }
+      config.chains['bsc'] = { ...config.chains['ethereum'], networkId: 56, wormholeChainId: 4 }
+      config.bridges = { 'native-bridge': { routes: [route] } }
+      await writeFile(file, stringify(config))
+      return runCli(['config', 'check', '--config', file])
+    }
+    const [silent, all] = await Promise.all([check({}), check({ minimumAmount: '0' })])
+    expect([silent.code, silent.out, all.code]).toEqual([0, expect.stringContaining('! route ethereum → bsc: any amount is delivered'), 0])
+    expect(all.out).not.toContain('!')
   })
 
   test('prints code, problems and remedy; with --json on stdout; a stack only when asked', async () => {

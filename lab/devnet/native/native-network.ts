@@ -35,7 +35,7 @@ export async function startNativeNetwork(
   const [ethereum, bsc] = await Promise.all([deploy(chains.ethereum, 0, variant, lanes), deploy(chains.bsc, 1, variant, lanes)])
   const route = (source: Deployed, target: Deployed): NativeRouteInput => ({
     ...{ source: source.end.name, target: target.end.name },
-    ...{ sourceContract: source.end.bridge, targetContract: target.end.bridge, startBlock: source.startBlock },
+    ...{ sourceContract: source.end.bridge, targetContract: target.end.bridge, startBlock: source.startBlock, minimumAmount: '0' },
     ...(batch !== undefined && { batch }),
     ...(maxOpen !== undefined && { maxOpen }),
   })
