@@ -93,7 +93,7 @@ export const nativeRouteSchema = z.strictObject({
   maxOpen: whole(1, limits.open)
     .default(200)
     .describe(
-      `Most open transfers; the scan waits above it. Transfers that are parked, or wait long for something of their own, do not count, up to about 8,000 runs of numbers. ${changing}`,
+      `Most open transfers; the scan waits above it. Transfers that are parked, or wait long for something of their own, do not count. ${changing}`,
     ),
   minimumAmount: decimal
     .optional()

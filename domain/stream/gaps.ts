@@ -1,6 +1,6 @@
 import { invisible, utf8Bytes } from '../text/printable.ts'
 import { type IntervalSet, missingBetween } from './intervals.ts'
-import { bringBack } from './outside-window.ts'
+import { boundedOutside, bringBack } from './outside-window.ts'
 import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
@@ -45,7 +45,7 @@ export function bounded(state: StreamState): StreamState {
     const { code: _, chain: __, ...lower } = low
     gaps = [...gaps.slice(0, at - 1), { ...lower, to: high.to, state: 'unasked' }, ...gaps.slice(at + 1)]
   }
-  return { ...kept, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) }
+  return boundedOutside({ ...kept, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) })
 }
 
 function joined(gaps: readonly Gap[]): readonly Gap[] {

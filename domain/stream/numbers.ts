@@ -109,11 +109,13 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   if (low > high) return state
   const single = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
   const gaps = state.gaps.map((one) => [one.from, one.to] as const)
-  const taken = sortedSet([...gaps, ...single, ...state.outside.flatMap(setOutside)])
+  const outside = state.outside.filter(({ condensed }) => !condensed)
+  const taken = sortedSet([...gaps, ...single, ...outside.flatMap(setOutside)])
   const reopened = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
     newGap(state, BigInt(start), BigInt(end), 'undone', at),
   )
-  return reopened.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...reopened].sort(byFirst) })
+  const inside = reopened.reduce((known, gap) => bringBack(known, gap.from, gap.to), state)
+  return reopened.length === 0 ? state : bounded({ ...inside, gaps: [...state.gaps, ...reopened].sort(byFirst) })
 }
 
 export function resolve(state: StreamState, number: string): StreamState {

@@ -1,4 +1,5 @@
 import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pack, subtractIntervals, toSet, unpack } from './intervals.ts'
+import { awaitsNewSignatures } from '../catalogue/errors.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
 /** Maximum bytes for the numbers outside the window: about 8,000 intervals of numbers that are close together. */
@@ -31,14 +32,49 @@ export function isAnyOutside({ outside }: Outside, from: string, to: string): bo
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
 
-/** Moves a number outside the window. The reason replaces any earlier one. Undefined: there is no room. */
-export function moveOutside(state: StreamState, number: string, { code, waits }: Reason): StreamState | undefined {
+/** Moves an open number outside the window. The reason replaces any earlier one. */
+export function moveOutside(state: StreamState, number: string, { code, waits }: Reason): StreamState {
   const others = bringBack(state, number, number).outside
-  const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits
+  const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits && !one.condensed
   const before = others.find(isSame) ?? { code, ...(waits && { waits }), packed: '' }
   const after = withIntervals(before, joinIntervals([...intervalsOf(before), [BigInt(number), BigInt(number)]]))
   const outside = [...others.filter((one) => !isSame(one)), after]
-  return bytesOf(outside) > maxOutsideBytes ? undefined : { ...state, outside }
+  return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
+}
+
+/**
+ * Keeps the numbers outside the window within their bytes, so that strangers who park transfers stop no stream. Beyond
+ * the limit, intervals that are close together become one, which takes in the resolved numbers between them. Resolved
+ * numbers then count as parked until an audit reads them. Open numbers and gaps stay as they are.
+ */
+export function boundedOutside(state: StreamState): StreamState {
+  const { outside, open, gaps } = state
+  if (bytesOf(outside) <= maxOutsideBytes) return state
+  const apart = outside.filter(({ code }) => awaitsNewSignatures(code))
+  const kept = bytesOf(apart) > crowdedBytes / 2 ? [] : apart
+  const merged = outside.filter((one) => !kept.includes(one))
+  const code = merged.toSorted((a, b) => b.packed.length - a.packed.length)[0]?.code ?? ''
+  const intervals = joinIntervals(merged.flatMap(intervalsOf))
+  const unresolved = joinIntervals([...open.map(({ number }) => ({ from: number, to: number })), ...gaps].map(toInterval))
+  for (let reach = 2n; ; reach *= 2n) {
+    const one = withIntervals({ code, condensed: true, packed: '' }, bridge(intervals, unresolved, reach))
+    const condensed = [...kept, one]
+    if (bytesOf(condensed) <= crowdedBytes || reach > highestDistance) return { ...state, outside: condensed }
+  }
+}
+
+const highestDistance = 1n << 64n
+const toInterval = ({ from, to }: { readonly from: string; readonly to: string }) => [BigInt(from), BigInt(to)] as const
+
+/** Joins neighbours that are at most `reach` apart, with no number of `between` between them. */
+function bridge(intervals: Intervals, between: Intervals, reach: bigint): Intervals {
+  const joined: [bigint, bigint][] = []
+  for (const [from, to] of intervals) {
+    const last = joined.at(-1)
+    if (last && from - last[1] <= reach && !overlaps(between, last[1] + 1n, from - 1n)) last[1] = to
+    else joined.push([from, to])
+  }
+  return joined
 }
 
 export function bringBack(state: StreamState, from: string, to: string): StreamState {
@@ -65,7 +101,7 @@ export function intervalsOutside({ outside }: Outside, isWanted: (why: OutsideNu
 
 export const setOutside = (numbers: OutsideNumbers): IntervalSet => toSet(intervalsOf(numbers))
 
-export const isCrowded = ({ outside }: Outside): boolean => bytesOf(outside) > crowdedBytes
+export const isCrowded = ({ outside }: Outside): boolean => bytesOf(outside) > crowdedBytes || outside.some(({ condensed }) => condensed)
 
 function bytesOf(outside: readonly OutsideNumbers[]): number {
   return outside.reduce((sum, { packed, code }) => sum + packed.length + code.length + 32, 0)

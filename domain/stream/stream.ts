@@ -71,7 +71,7 @@ export interface OpenNumber {
   readonly height?: number
   /** The number was completed before it was seen (`unknownCompletions`). An agent must check its delivery by id. */
   readonly early?: true
-  /** Error code of a parked transfer that finds no room outside the window. `maxOpen` does not count its number. */
+  /** Error code of a parked transfer whose number is `early`, and stays here. `maxOpen` does not count the number. */
   readonly parked?: string
 }
 
@@ -79,6 +79,8 @@ export interface OutsideNumbers {
   readonly code: string
   /** The transfers are not parked, but retry by themselves. */
   readonly waits?: true
+  /** Some of the numbers are resolved, because there was no room for more intervals (`boundedOutside`). */
+  readonly condensed?: true
   readonly packed: PackedIntervals
 }
 

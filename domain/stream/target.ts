@@ -50,13 +50,12 @@ export function closed(state: StreamState, { number, outcome, by, reason }: Requ
   return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** Moves a parked number outside the window. It stays in `open` if there is no room outside, or if it is `early`. */
+/** Moves a parked number outside the window. It stays in `open` if it is `early`. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   if (!known && !outsideReason(state, number)) return present(state)
-  const moved = known?.early ? undefined : moveOutside(state, number, { code, ...(waits && { waits }) })
-  if (moved) return done({ ...moved, open: moved.open.filter((one) => one.number !== number) })
-  if (waits || !known) return present(state)
+  if (!known?.early) return done(moveOutside(state, number, { code, ...(waits && { waits }) }))
+  if (waits) return present(state)
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
 

@@ -63,7 +63,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
 }
 
 function begin(state: StreamState): Round {
-  return { before: undefined, open: parkedIn(state), outside: intervalsOutside(state, ({ waits }) => !waits) }
+  return { before: undefined, open: parkedIn(state), outside: intervalsOutside(state, ({ waits, condensed }) => !waits && !condensed) }
 }
 
 function parkedIn({ open }: StreamState): ReadonlySet<string> {

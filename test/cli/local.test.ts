@@ -75,7 +75,15 @@ describe('config check', () => {
       { name: 'address', value: expect.stringMatching(/^127\.0\.0\.1:\d+$/), from },
       { name: 'namespace', value: 'default', from },
     ]
-    expect(scripts.json()).toEqual({ valid: true, file, chains: ['ethereum'], lanes: 1, bridges: ['wormhole-token-bridge'], temporal, warnings: [] })
+    expect(scripts.json()).toEqual({
+      valid: true,
+      file,
+      chains: ['ethereum'],
+      lanes: 1,
+      bridges: ['wormhole-token-bridge'],
+      temporal,
+      warnings: [],
+    })
     expect([people.code, scripts.code]).toEqual([0, 0])
   })
 

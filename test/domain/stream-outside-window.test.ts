@@ -90,31 +90,46 @@ describe('numbers outside the window', () => {
     expect(intervalsOutside(back)).toEqual([[1n, 3n, 5n, 7n, 9n].map((number) => [number, number])])
   })
 
-  test('an alarm is raised at half of the limit of bytes, and numbers beyond the limit stay open', () => {
+  test('an alarm is raised at half of the limit of bytes', () => {
     const outside = (count: number) => [{ code: 'DELIVERY_IMPOSSIBLE', packed: Array.from({ length: count }, () => '2').join(',') }]
     const begun = { ...tell(initialStream({ ...config, maxOpen: limits.open })), next: '100000' }
     expect(viewStream({ ...begun, outside: outside(6_000) }).alarms).toEqual([])
     expect(viewStream({ ...begun, outside: outside(6_300) }).alarms).toEqual(['crowded'])
-    // Five places are left in `open`, and a few bytes in addition.
-    const open = Array.from({ length: limits.open - 5 }, (_, index) => ({ number: String(50_000 + index), parked: 'BRIDGE_CAP' }))
-    let state: StreamState = { ...begun, open, outside: outside(maxOutsideBytes / 2 - 40) }
-    const before = viewStream(state).parked
-    for (let number = 100_000; viewStream(state).room > 0; number += 1) {
-      state = tell(
-        state,
-        { kind: 'seen', numbers: [[String(number)]], ...(number % 2 === 0 && { ignored: [[String(number), String(number)]] as const }) },
-        { kind: 'parked', number: String(number), code: 'DELIVERY_IMPOSSIBLE' },
-      )
-      expect(number).toBeLessThan(102_000)
+  })
+
+  test('no amount of parked dust stops a stream: beyond its bytes, close numbers count as parked together', () => {
+    const open = [1, 2, 3].map((index) => ({ number: String(index * 10_000 + 1) }))
+    const gap = { from: '40001', to: '40001', state: 'held', at: 0 } as const
+    const dust = Array.from({ length: 12_000 }, () => '4').join(',')
+    const begun = { ...tell(initialStream({ ...config, maxOpen: limits.open })), next: '50000', open, gaps: [gap] }
+    let state: StreamState = { ...begun, outside: [{ code: 'DELIVERY_IMPOSSIBLE', packed: dust }] }
+    for (let number = 50_000; number < 51_500; number += 3) {
+      const numbers = [[String(number)], [String(number + 1)], [String(number + 2)]] as const
+      const code = number % 2 ? 'GAS_LIMIT' : 'DELIVERY_IMPOSSIBLE'
+      const delivered = [[String(number + 1), String(number + 2)]] as const
+      state = tell(state, { kind: 'seen', numbers, delivered }, { kind: 'parked', number: String(number), code })
+      expect(JSON.stringify(state.outside).length).toBeLessThan(maxOutsideBytes + 1_000)
     }
-    const view = viewStream(state)
-    expect(state.open.length).toBe(limits.open)
-    expect(view.open).toBe(view.parked)
-    expect(view.open).toBeGreaterThan(before + 5)
-    expect(answered(state, { kind: 'seen', numbers: [['102000']] })).toEqual({ kind: 'full', room: 0 })
+    expect([state.open, state.gaps, room(state)]).toEqual([open, [gap], limits.open - open.length])
+    expect(viewStream(state)).toMatchObject({ full: false, alarms: ['crowded'], blockedBy: { number: '4', why: 'parked' } })
+    const parked = [
+      ...Array.from({ length: 12_000 }, (_, index) => 4 * (index + 1)),
+      ...Array.from({ length: 500 }, (_, index) => 50_000 + 3 * index),
+    ]
+    expect(parked.every((number) => outsideReason(state, String(number)))).toBe(true)
+    expect([...open.map(({ number }) => number), gap.from].every((number) => !outsideReason(state, number))).toBe(true)
+    // Evidence of each number still resolves it, and an undone delivery is a gap again.
+    const ended = tell(state, { kind: 'completed', numbers: [['4', '9000']], from: 0, to: 1 })
+    expect([outsideReason(ended, '8'), viewStream(ended).completedNumber]).toEqual([undefined, '9000'])
+    expect(tell(state, { kind: 'undone', numbers: [['7', '7']] }).gaps).toMatchObject([{ from: '7', to: '7', state: 'undone' }, gap])
+  })
+
+  test('resolving numbers one by one never exceeds the bytes', () => {
+    const condensed = { code: 'GAS_LIMIT', condensed: true, packed: '1x9999998' } as const
+    let state: StreamState = { ...tell(initialStream(config)), next: '10000000', outside: [condensed] }
+    for (let number = 1_000; number < 4_500_000; number += 1_000) {
+      state = tell(state, { kind: 'seen', numbers: [[String(number)]], delivered: [[String(number), String(number)]] })
+    }
     expect(JSON.stringify(state.outside).length).toBeLessThan(maxOutsideBytes + 1_000)
-    // One that is resolved makes room again.
-    const last = state.open.at(-1)?.number ?? ''
-    expect(room(tell(state, { kind: 'skip', number: last, by: 'ops', reason: 'dust' }))).toBe(1)
   })
 })

@@ -1,5 +1,5 @@
 import { setOf, subtractNumbers, takeNumbers } from '../../../domain/stream/intervals.ts'
-import type { StreamRequest } from '../../../domain/stream/stream.ts'
+import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { type ListedTransfer, runningTransfers } from '../../../temporal/client/streams/stream-transfers.ts'
 import { missingIn, seenRequests, withStatus } from '../number-status.ts'
 import { runAll } from '../../../runtime/run-all.ts'
@@ -8,7 +8,7 @@ import { numbersInGaps } from './fill-gaps.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
-import { intervalsOutside } from '../../../domain/stream/outside-window.ts'
+import { intervalsOutside, outsideReason } from '../../../domain/stream/outside-window.ts'
 import { isResolved } from '../../../domain/stream/numbers.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
@@ -133,7 +133,7 @@ export async function auditOpen(
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  const { again, ended } = await sortClosed(context, stopped)
+  const { again, ended } = await sortClosed(context, stopped, state)
   await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
   const requests = [...seenRequests(seen), ...ended]
@@ -146,10 +146,13 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-async function sortClosed(context: ScannedContext, transfers: readonly Transfer[]) {
+/** A number of a condensed interval may have been cancelled or skipped long ago, so a missing run is no reason to start. */
+async function sortClosed(context: ScannedContext, transfers: readonly Transfer[], state: StreamState) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
-  const gone = transfers.filter((_, index) => latest[index] === 'gone' || latest[index] === 'undone')
+  const isCondensed = ({ sequence }: Transfer) => outsideReason(state, sequence)?.condensed === true
+  const isGone = (one: Transfer, index: number) => latest[index] === 'undone' || (latest[index] === 'gone' && !isCondensed(one))
+  const gone = transfers.filter(isGone)
   const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')
   const ended = transfers.filter((_, index) => isUndelivered(latest[index]))
   const closed = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))

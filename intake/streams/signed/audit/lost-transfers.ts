@@ -41,8 +41,11 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
       const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
       const running = new Set(own.map(({ number }) => number))
       const numbers = [...running].map(BigInt)
-      // There may be very many numbers outside the window, so only as many are taken as one audit fetches.
-      const outside = intervalsOutside(state).flatMap((some) => takeNumbers(subtractNumbers(some, numbers), 0n, limits.open).map(String))
+      // There may be very many numbers outside the window, so only as many are taken as one audit fetches. Numbers of a
+      // condensed interval may have been cancelled or skipped long ago.
+      const outside = intervalsOutside(state, ({ condensed }) => !condensed).flatMap((some) =>
+        takeNumbers(subtractNumbers(some, numbers), 0n, limits.open).map(String),
+      )
       const missed = [...[...opened].filter((number) => !running.has(number)), ...outside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
       return missed.filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)
