@@ -1,6 +1,6 @@
-import { comparedHeight, lagOf, middle, mostLag, votersOf } from '../../chains/heads.ts'
+import { comparedHeight, lagOf, mostLag, votersOf } from '../../chains/heads.ts'
 import { ageText } from '../../domain/text/age.ts'
-import { type ChainFacts, errorOf, type Facts, headsOf, type NodeHead, type TransferFacts, valueOf } from './facts.ts'
+import { type ChainFacts, errorOf, type Facts, headsOf, majorityHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
 
 /** A chain is stalled if its head is older than this number of block times, and also older than `leastMs`. */
@@ -11,7 +11,7 @@ const usualFinalityStalledMs = 3_600_000
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
   return chains.flatMap((chain): Finding[] => {
     const { chain: name, nodes } = chain
-    const heads = headsOf(chain)
+    const heads = headsOf(nodes)
     const asOf = Math.max(...nodes.map(({ head }) => head?.asOf ?? 0)) || at
     const holds = (transfer: TransferFacts) => goesOn(transfer) && needsChain(transfer, name)
     const voters = votersOf(nodes)
@@ -23,7 +23,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
     const what = `${answering} of the ${voters.length} nodes of ${name} in the config answer: no majority.`
     return [
       ...(2 * answering > voters.length ? [] : [{ row: 'CHAIN_WITHOUT_MAJORITY' as const, ...of, what, useless }]),
-      ...explainStall(chain, heads, at).map((finding) => ({ ...of, ...finding })),
+      ...explainStall(chain, at).map((finding) => ({ ...of, ...finding })),
       ...explainNodes(chain),
     ]
   })
@@ -49,19 +49,15 @@ function unreachable({ chain, nodes }: ChainFacts): Pick<Finding, 'what' | 'code
   }
 }
 
-function explainStall(
-  { chain, blockTimeMs, finalityStalledMs = usualFinalityStalledMs }: ChainFacts,
-  heads: readonly NodeHead[],
-  at: number,
-): Pick<Finding, 'row' | 'what' | 'since'>[] {
-  // A node may lie about one of these values, so each is the middle one of all nodes.
-  const of = (valueOf: (head: NodeHead) => number | undefined) => middle(heads.flatMap((head) => valueOf(head) ?? []))
-  const [height = 0, headAt = at, finalized = 0] = [of((head) => head.height), of((head) => head.at), of((head) => head.finalized)]
+function explainStall(facts: ChainFacts, at: number): Pick<Finding, 'row' | 'what' | 'since'>[] {
+  const head = majorityHead(facts)
+  if (!head) return []
+  const { chain, blockTimeMs, finalityStalledMs = usualFinalityStalledMs } = facts
+  const { height, at: headAt, finalized, finalAt } = head
   if (at - headAt > Math.max(stalledAfter.leastMs, stalledAfter.blocks * blockTimeMs)) {
     const what = `The newest block of ${chain} that most nodes show is ${height}, of ${ageText(at - headAt)} ago.`
     return [{ row: 'CHAIN_STALLED', since: headAt, what }]
   }
-  const finalAt = of((head) => head.finalAt)
   if (finalAt === undefined || headAt - finalAt <= finalityStalledMs) return []
   const what = `The newest final block of ${chain} is ${finalized}, of ${ageText(at - finalAt)} ago; the head is ${height}.`
   return [{ row: 'FINALITY_STALLED', since: finalAt, what }]

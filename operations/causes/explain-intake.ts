@@ -5,7 +5,7 @@ import type { StreamName } from '../../domain/stream/stream.ts'
 import { ageText } from '../../domain/text/age.ts'
 import { shortStream } from '../../domain/text/short-id.ts'
 import { silentSince, sourceOf } from '../../intake/streams/reports.ts'
-import { type ChainFacts, type Facts, headsOf, valueOf } from './facts.ts'
+import { type ChainFacts, type Facts, majorityHead, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than this number of blocks, and by more than this time. */
@@ -58,7 +58,6 @@ export function explainIntake(
 /** How far the stream lags. Undefined: it does not lag, or its source's head is not known. */
 export function blocksBehind(stream: string, height: number | undefined, chains: readonly ChainFacts[]): number | undefined {
   const chain = chains.find((one) => one.chain === sourceOf(stream))
-  const finalized = Math.max(-1, ...headsOf(chain).map((head) => head.finalized))
-  const blocks = height === undefined ? 0 : finalized - height
+  const blocks = height === undefined ? 0 : (majorityHead(chain)?.finalized ?? -1) - height
   return chain && blocks > lagging.blocks && blocks * chain.blockTimeMs > lagging.ms ? blocks : undefined
 }

@@ -4,7 +4,7 @@ import { unmined, reviewFunds } from '../../domain/lane/entries.ts'
 import { laneAddress, type LaneState } from '../../domain/lane/lane.ts'
 import { type ClosedFor, refusalCodes } from '../../domain/lane/messages.ts'
 import { closedFor, view } from '../../domain/lane/view.ts'
-import { type ChainFacts, errorOf, type Facts, headsOf, type LaneFacts, type TransferFacts, valueOf } from './facts.ts'
+import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
 /** A nonce that is unmined for this many blocks is stuck, because its fee has been raised several times by then. */
@@ -94,8 +94,7 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
 }
 
 function baseFeeOf(chain: ChainFacts | undefined): bigint {
-  const [head] = headsOf(chain).toSorted((a, b) => b.height - a.height)
-  return BigInt(head?.baseFee ?? 0)
+  return BigInt(majorityHead(chain)?.baseFee ?? 0)
 }
 
 function uselessTopUp({ values }: Of): string[] {
@@ -125,7 +124,7 @@ function orderedAt({ orders }: LaneState, order: string | undefined): number | u
 function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFacts | undefined): Finding[] {
   const [lowest] = unmined(state)
   const attempt = lowest?.attempts.at(-1)
-  const [head] = headsOf(chain).toSorted((a, b) => b.height - a.height)
+  const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
   // Counts up to the last block that the ledger knows, because an idle ledger lags behind the head.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock

@@ -1,3 +1,4 @@
+import { middle, votersOf } from '../../chains/heads.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import type { NotifierState } from '../../domain/notification/notifier.ts'
@@ -118,6 +119,23 @@ export function errorOf(answer: Read<unknown> | undefined): RelayerError | undef
   return answer && 'error' in answer ? answer.error : undefined
 }
 
-export function headsOf(chain: ChainFacts | undefined): NodeHead[] {
-  return (chain?.nodes ?? []).flatMap(({ head }) => valueOf(head) ?? [])
+export function headsOf(nodes: readonly NodeFacts[]): NodeHead[] {
+  return nodes.flatMap(({ head }) => valueOf(head) ?? [])
+}
+
+/**
+ * Each figure is the middle of what the nodes of the config show, since one node may lie about one of the figures.
+ * Undefined if none of these nodes answers. A figure that few of them show is absent.
+ */
+export function majorityHead(chain: ChainFacts | undefined): NodeHead | undefined {
+  const heads = headsOf(votersOf(chain?.nodes ?? []))
+  const of = <T extends number | bigint>(figure: (head: NodeHead) => T | undefined) => {
+    const shown = heads.flatMap((head) => figure(head) ?? [])
+    return shown.length * 2 > heads.length ? middle(shown) : undefined
+  }
+  const [height, at, finalized] = [of((head) => head.height), of((head) => head.at), of((head) => head.finalized)]
+  if (height === undefined || at === undefined || finalized === undefined) return undefined
+  const finalAt = of((head) => head.finalAt)
+  const baseFee = of((head) => (head.baseFee === undefined ? undefined : BigInt(head.baseFee)))
+  return { height, at, finalized, ...(finalAt !== undefined && { finalAt }), ...(baseFee !== undefined && { baseFee: String(baseFee) }) }
 }

@@ -1,4 +1,4 @@
-import { middle } from '../../chains/heads.ts'
+import { middle, votersOf } from '../../chains/heads.ts'
 import { type ConfiguredChain, createConfiguredChain } from '../../chains/registry.ts'
 import { nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
@@ -27,7 +27,7 @@ export async function probeChains(
   return Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, changesOf(name), environment)))
 }
 
-/** Makes one call, and five per node and three per lane. Never throws, and ends within `limits.chainMs`. */
+/** Makes one call, five per node, and three per lane and node. Never throws, and ends within `limits.chainMs`. */
 async function probeChain(
   name: ChainName,
   chain: ChainConfig,
@@ -44,12 +44,11 @@ async function probeChain(
       }),
     )
     const minutes = chain.finality.kind === 'tag' ? chain.finality.stalledAfterMinutes : undefined
-    const heights = nodes.map(({ head }) => valueOf(head)?.height)
-    const height = middle(heights.filter((one) => one !== undefined))
-    const reader = height === undefined ? undefined : asked[heights.indexOf(height)]?.reader
-    const balances = reader && (await read(limits.nodeMs, () => readBalances(reader, chain)))
+    const voters = votersOf(asked).filter(({ node }) => nodes.some((one) => one.node === node && valueOf(one.head)))
+    const readers = voters.flatMap(({ reader }) => reader ?? [])
+    const balances = await Promise.all(readers.map((reader) => read(limits.nodeMs, () => readBalances(reader, chain))))
     return {
-      ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: valueOf(balances) ?? new Map() },
+      ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: middleBalances(balances.flatMap((one) => valueOf(one) ?? [])) },
       finalityStalledMs: minutes === undefined ? undefined : minutes * 60_000,
     }
   } finally {
@@ -100,6 +99,12 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
     ...(final && { finalAt: final.timestamp * 1_000 }),
     ...(baseFee !== undefined && { baseFee }),
   }
+}
+
+/** By address, the middle of what the nodes show, since one node may lie. */
+function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
+  const addresses = [...(all[0]?.keys() ?? [])]
+  return new Map(addresses.map((address) => [address, String(middle(all.map((one) => BigInt(one.get(address) ?? 0))))]))
 }
 
 async function readBalances(reader: ConfiguredChain, { lanes }: ChainConfig): Promise<ChainFacts['balances']> {

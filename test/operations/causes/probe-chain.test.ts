@@ -45,3 +45,12 @@ test.each([
   const stalled = { height: 100, timestamp: honest.timestamp - 600 }
   expect(await stuckAs(liar, stalled, stalled)).toContain('CHAIN_STALLED')
 })
+
+test('one of three nodes cannot empty an account with an honest head', async () => {
+  const honest = { height: 100, timestamp: Math.floor(Date.now() / 1_000), balance: '0x5' }
+  const urls = await Promise.all([{ ...honest, balance: '0x0' }, honest, honest].map(startBlockNode))
+  const nodes = urls.map((url) => ({ url, use: 'all' }))
+  const bsc = { ...config.chains['bsc'], nodes, finality: { kind: 'tag' }, urlVariables: [], feeHistory: {}, blockTimeMs: 1_000 }
+  const [facts] = await probeChains({ config: { chains: { bsc } } as never, environment: {} }, Promise.resolve(read(noSettings)))
+  expect([...(facts?.balances.values() ?? [])]).toEqual(['5'])
+})
