@@ -125,12 +125,11 @@ export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonl
 
 /** Guardian spies (host:port) with the emitters to subscribe to. */
 export function spySources({ chains, bridges }: BridgesOptions) {
-  const address = bridges[wormholeTokenBridge]?.spy?.address
-  if (address === undefined) return []
+  const spies = bridges[wormholeTokenBridge]?.spies ?? []
   const own = Object.entries(chains).map(([name, chain]) => wormholeOf(name, chain))
   const emitters = [...own, ...sourcesWithoutNode({ chains, bridges })]
   const filters = emitters.map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
-  return [{ bridge: wormholeTokenBridge, address, filters }]
+  return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
 export function configuredStreams({ chains, bridges }: BridgesOptions): readonly StreamName[] {

@@ -36,7 +36,7 @@ export const metricDefinitions = {
   ...define('counter', ['via', 'bridge', 'code'], {
     portage_intake_refused_total: 'Messages refused before an id was taken, by error code.',
   }),
-  ...define('gauge', ['bridge'], {
+  ...define('gauge', ['bridge', 'spy'], {
     portage_spy_connected: '1 while the process is subscribed to the guardian spy.',
     portage_spy_paused: '1 while reading from the spy is paused because too many of its messages wait.',
     portage_spy_kept: 'Messages of the spy that are being submitted or wait.',

@@ -21,10 +21,10 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   const wormhole = bridges['wormhole-token-bridge']
   if (!wormhole) return []
   const area = 'bridge wormhole-token-bridge'
-  const { spy, guardianApis, wormholescanApis } = wormhole
+  const { spies, guardianApis, wormholescanApis } = wormhole
   return Promise.all([
     ...Object.keys(chains).map((chain) => look(area, `fees of ${chain}`, () => feesFinding(chain, wormhole))),
-    ...(spy ? [look(area, `spy ${spy.address}`, () => reachSpy(spy.address, checkTimeoutMs / 2).then(() => 'reachable'))] : []),
+    ...spies.map((one) => look(area, `spy ${one.address}`, () => reachSpy(one, checkTimeoutMs / 2).then(() => 'reachable'))),
     ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, 'v1/signed_vaa', 'guardianApis'))),
     ...wormholescanApis.map((url) => look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, 'api/v1/vaas', 'wormholescanApis'))),
   ])

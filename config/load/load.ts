@@ -33,7 +33,7 @@ export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string
 
 function resolvePaths(config: Config, folder: string): Config {
   const resolved = { ...structuredClone(config), dataFolder: resolve(folder, config.dataFolder) }
-  const { chains, temporal, streams, archive, notifications } = resolved
+  const { chains, bridges, temporal, streams, archive, notifications } = resolved
   const makeAbsolute = <Field extends string>(holder: { [Name in Field]?: string | undefined } | undefined, ...fields: Field[]) => {
     for (const field of fields) if (holder?.[field]) holder[field] = resolve(folder, holder[field])
   }
@@ -41,6 +41,7 @@ function resolvePaths(config: Config, folder: string): Config {
     if (signer?.kind === 'keystore') makeAbsolute(signer, 'file', 'passwordFile')
   makeAbsolute(temporal, 'apiKeyFile')
   makeAbsolute(temporal.tls, 'caFile', 'certificateFile', 'keyFile')
+  for (const { tls } of bridges['wormhole-token-bridge']?.spies ?? []) makeAbsolute(tls, 'caFile')
   for (const key of temporal.encryption?.keys ?? []) makeAbsolute(key, 'keyFile')
   if (streams.checkpoints?.kind === 'directory') makeAbsolute(streams.checkpoints, 'path')
   if (archive?.kind === 'directory') makeAbsolute(archive, 'path')

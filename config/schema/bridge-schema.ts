@@ -30,11 +30,26 @@ export const emitterStreamSchema = z.strictObject({
   maxOpen: whole(1, limits.open).default(200).describe(`Most open transfers of this emitter. ${changing}`),
 })
 
-export const wormholeTokenBridgeSchema = z.strictObject({
-  spy: z
-    .strictObject({ address: hostAndPort.describe('host:port of the guardian spy (gRPC).') })
+const spySchema = z.strictObject({
+  address: hostAndPort.describe('host:port of the guardian spy (gRPC).'),
+  tls: z
+    .strictObject({
+      caFile: z.string().min(1).optional().describe("PEM file with the CAs of the spy's certificate. Absent: those that Node trusts."),
+      serverName: z.string().min(1).optional().describe("Name in the spy's certificate. Absent: the host of the address."),
+    })
     .optional()
-    .describe('The guardian spy of the intake. Absent: transfers come by API and CLI only.'),
+    .describe('TLS to a proxy before the spy, which has none itself. {}: with the CAs that Node trusts. Absent: plain text.'),
+})
+
+export const wormholeTokenBridgeSchema = z.strictObject({
+  spies: z
+    .array(spySchema)
+    .max(10)
+    .refine((spies) => new Set(spies.map(({ address }) => address)).size === spies.length, 'must not name an address twice')
+    .default([])
+    .describe(
+      'Guardian spies of the intake, which reads all of them. A message that several send starts one transfer. Empty: transfers come by API and CLI only.',
+    ),
   guardianApis: z.array(url).default([]).describe('Guardian REST APIs to fetch signed VAAs from.'),
   wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
   everySource: z

@@ -68,7 +68,7 @@ export const messageRows = {
   SPY_UNAVAILABLE: {
     ...outage(
       'The guardian spy cannot be reached, or Portage does not read from it.',
-      'Check that the spy runs, that bridges.wormhole-token-bridge.spy.address names it, and that the role intake may reach it.',
+      'Check that the spy runs, that bridges.wormhole-token-bridge.spies names it, and that the role intake may reach it.',
     ),
     ...cause(
       'intake',

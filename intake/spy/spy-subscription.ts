@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientReadableStream, connectivityState, credentials, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
@@ -11,9 +12,15 @@ export interface SpyFilter {
   readonly emitter: string
 }
 
-export interface SpySubscriptionOptions {
+/** Where a guardian spy is. */
+export interface SpyTarget {
   /** host:port */
   readonly address: string
+  /** Absent: plain text. `caFile` is a PEM file, read at each connection. */
+  readonly tls?: { readonly caFile?: string | undefined; readonly serverName?: string | undefined } | undefined
+}
+
+export interface SpySubscriptionOptions extends SpyTarget {
   readonly filters: readonly SpyFilter[]
   readonly retry: Retry
   readonly onOpen: () => void
@@ -31,7 +38,8 @@ const keepaliveMs = 310_000
 const nothing = new Uint8Array()
 
 /** A subscription to a guardian spy. It is opened again whenever it ends. */
-export function createSpySubscription({ address, filters, retry, onOpen, onLost, onMessage, logger }: SpySubscriptionOptions) {
+export function createSpySubscription(options: SpySubscriptionOptions) {
+  const { address, filters, retry, onOpen, onLost, onMessage, logger } = options
   let client: Client | undefined
   let stream: VaaStream | undefined
   let stopped = false
@@ -42,7 +50,12 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
   let problem: string | undefined
 
   function connect(): void {
-    const opened = createClient(address)
+    let opened: Client
+    try {
+      opened = createSpyClient(options)
+    } catch (error) {
+      return tryAgain(`the CA file of ${address} cannot be used: ${(error as Error).message}`)
+    }
     client = opened
     const onFailure = (failure: string) => end(opened, `cannot connect to ${address}: ${failure}`)
     whenConnected(opened, () => client !== opened, subscribe, onFailure)
@@ -68,9 +81,13 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
     stream?.cancel()
     stream = undefined
     opened.close()
-    if (connected) onLost()
+    const wasConnected = connected
     connected = false
-    if (stopped) return
+    if (wasConnected) onLost()
+    if (!stopped) tryAgain(reason)
+  }
+
+  function tryAgain(reason: string): void {
     const waitMs = retryWaitMs(failures++, retry)
     problem = reason
     logger.warn('the connection to the guardian spy is lost', { code: 'SPY_UNAVAILABLE', address, reason, retryInMs: waitMs })
@@ -96,8 +113,11 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
   }
 }
 
-function createClient(address: string): Client {
-  return new Client(address, credentials.createInsecure(), {
+/** Throws what reading `caFile` throws, and Error if it is no certificate. */
+export function createSpyClient({ address, tls }: SpyTarget): Client {
+  const trusted = tls?.caFile === undefined ? null : readFileSync(tls.caFile)
+  return new Client(address, tls ? credentials.createSsl(trusted) : credentials.createInsecure(), {
+    ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
     // The subscription reconnects by itself. A shared channel would add gRPC's own back-off of up to two minutes.
@@ -115,7 +135,7 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
     if (closed()) return
     const state = channel.getConnectivityState(true)
     if (state === connectivityState.READY) return done(client)
-    if (state === connectivityState.TRANSIENT_FAILURE) return fail('refused')
+    if (state === connectivityState.TRANSIENT_FAILURE) return fail('refused, or its certificate is not trusted')
     channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? fail('no answer in time') : check()))
   }
   check()

@@ -7,7 +7,7 @@ import type { Submitter } from '../submit/submitter.ts'
 import { type Outcome, type Retry, Submissions } from '../submit/submissions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address' | 'filters' | 'logger'> {
+export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address' | 'tls' | 'filters' | 'logger'> {
   readonly bridge: BridgeName
   readonly submitter: Submitter
   readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>

@@ -107,7 +107,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     bridges: {
       ...(wormhole && {
         'wormhole-token-bridge': {
-          spy: { address: input.spyAddress },
+          spies: [{ address: input.spyAddress }],
           guardianApis: [input.guardianApi],
           wormholescanApis: [input.wormholescanApi],
           minimumFees: Object.fromEntries(chains.map(({ name }) => [name, fees])),

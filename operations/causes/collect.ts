@@ -1,4 +1,3 @@
-import { Client, credentials } from '@grpc/grpc-js'
 import { spySources } from '../../bridges/registry.ts'
 import type { z } from 'zod'
 import type { Config } from '../../config/schema/schema.ts'
@@ -6,6 +5,7 @@ import { type Cause, isStuck } from '../../domain/catalogue/cause.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import type { SpyHealth } from '../../intake/spy/spy.ts'
+import { createSpyClient, type SpyTarget } from '../../intake/spy/spy-subscription.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
@@ -52,10 +52,10 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
 function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
   return Promise.all(
-    spySources(config).map(async ({ address, bridge }): Promise<SpyFacts> => {
+    spySources(config).map(async ({ address, tls, bridge }): Promise<SpyFacts> => {
       const health = healths.find((one) => one.address === address)
       if (!health) {
-        const problem = await reachSpy(address, limits.spyMs).catch(() => 'it cannot be reached from here')
+        const problem = await reachSpy({ address, tls }, limits.spyMs).catch(() => 'it cannot be reached from here')
         return { address, bridge, kept: 0, unknownSets: 0, ...(problem !== undefined && { problem }), asOf: Date.now() }
       }
       const { connected, paused, problem, kept, unknownSets } = health
@@ -66,15 +66,16 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
 }
 
 /** Only connects, because a subscription would use one of the spy's places. Throws SPY_UNAVAILABLE. */
-export async function reachSpy(address: string, withinMs: number): Promise<undefined> {
-  const client = new Client(address, credentials.createInsecure())
+export async function reachSpy(target: SpyTarget, withinMs: number): Promise<undefined> {
+  let client: ReturnType<typeof createSpyClient> | undefined
   try {
+    const opened = (client = createSpyClient(target))
     await new Promise<void>((resolve, reject) => {
-      client.waitForReady(Date.now() + withinMs, (error) => (error ? reject(error) : resolve()))
+      opened.waitForReady(Date.now() + withinMs, (error) => (error ? reject(error) : resolve()))
     })
   } catch (cause) {
-    throw new RelayerError('SPY_UNAVAILABLE', { facts: { address }, cause })
+    throw new RelayerError('SPY_UNAVAILABLE', { facts: { address: target.address }, cause })
   } finally {
-    client.close()
+    client?.close()
   }
 }

@@ -34,16 +34,16 @@ export const transfers: Dashboard = {
           description:
             'connected: 1 while a process has a subscription. paused: 1 while a process does not read because too many messages wait.',
           series: [
-            [max('bridge', 'portage_spy_connected'), '{{ bridge }} connected'],
-            [max('bridge', 'portage_spy_paused'), '{{ bridge }} paused'],
+            [max('bridge, spy', 'portage_spy_connected'), '{{ spy }} connected'],
+            [max('bridge, spy', 'portage_spy_paused'), '{{ spy }} paused'],
           ],
         },
         {
           ...{ title: 'Waiting messages of the spy', unit: 'short' },
           description: 'Messages that are being submitted or wait, and those with a guardian set that is not known yet.',
           series: [
-            [sum('bridge', 'portage_spy_kept'), '{{ bridge }}'],
-            [sum('bridge', 'portage_spy_unknown_sets'), '{{ bridge }}: unknown set'],
+            [sum('bridge, spy', 'portage_spy_kept'), '{{ spy }}'],
+            [sum('bridge, spy', 'portage_spy_unknown_sets'), '{{ spy }}: unknown set'],
           ],
         },
       ],

@@ -42,9 +42,18 @@ describe('the sources of a config', () => {
   const named = `0x${'AB'.repeat(32)}`
   const config = (more: object) => ({
     chains,
-    bridges: { 'wormhole-token-bridge': wormholeTokenBridgeSchema.parse({ spy: { address: 'spy:7073' }, ...more }) },
+    bridges: { 'wormhole-token-bridge': wormholeTokenBridgeSchema.parse({ spies: [{ address: 'spy:7073' }], ...more }) },
   })
   const filters = (more: object) => spySources(config(more))[0]!.filters.map(({ chain }) => chain)
+
+  test('each of several spies is asked for the same emitters, and none may be listed twice', () => {
+    const spies = [{ address: 'one:7073' }, { address: 'two:7073', tls: { serverName: 'spy' } }]
+    const [first, second, ...rest] = spySources(config({ spies }))
+    expect([first, second]).toMatchObject(spies)
+    expect(second?.filters).toEqual(first?.filters)
+    expect(rest).toEqual([])
+    expect(() => config({ spies: [spies[0], spies[0]] })).toThrow('must not name an address twice')
+  })
 
   test('are its chains, unless it says more', () => expect(filters({})).toEqual([2]))
 

@@ -33,7 +33,7 @@ async function writeDeadConfig(): Promise<string> {
     },
     bridges: {
       'wormhole-token-bridge': {
-        spy: { address: `127.0.0.1:${port}` },
+        spies: [{ address: `127.0.0.1:${port}` }],
         guardianApis: [`http://127.0.0.1:${port}/secret-path`],
         wormholescanApis: [`http://127.0.0.1:${port}/secret-path`],
       },

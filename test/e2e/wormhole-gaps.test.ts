@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startTcpProxy } from '../../lab/devnet/fault-proxy/tcp-proxy.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { ConfigInput } from '../../lab/devnet/relayer-config.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -212,6 +213,33 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     await stage.outcomes(sent)
     await isProved(sent)
     expect(await runsOfAll(sent)).toEqual([1, 1])
+  })
+
+  test('of two spies, either may go away: the other sends every message, which starts one transfer each', async () => {
+    const { spy } = stage.devnet.guardian
+    await portage.stop()
+    const proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(spy.address.split(':')[1]) })
+    const other = `127.0.0.1:${proxy.port}`
+    const bridgesOf = ({ bridges }: ConfigInput) => {
+      const wormhole = bridges['wormhole-token-bridge']!
+      return { ...bridges, 'wormhole-token-bridge': { ...wormhole, spies: [{ address: spy.address }, { address: other }] } }
+    }
+    try {
+      portage = await stage.portage({ configure: (config) => ({ ...configure(config), bridges: bridgesOf(config) }) })
+      await until(() => spy.subscribers === 2, { timeoutMs: 60_000, what: 'both subscriptions' })
+      const both = await send(coins(2))
+      await isProved(both)
+      proxy.cut()
+      await until(() => spy.subscribers === 1, { timeoutMs: 60_000, what: 'one subscription to end' })
+      const one = await send(coins(2))
+      await isProved(one)
+      expect(await runsOfAll([...both, ...one])).toEqual([1, 1, 1, 1])
+      const answer = await fetch(`${portage.apiUrl}/v1/stuck`, { headers: portage.admin })
+      const { causes } = (await answer.json()) as { causes: { code: string; where: { id: string } }[] }
+      expect(causes.flatMap(({ code, where }) => (code === 'SPY_UNAVAILABLE' ? [where.id] : []))).toEqual([other])
+    } finally {
+      await proxy.stop()
+    }
   })
 
   test('nothing was delivered twice, and no number is left', async () => {

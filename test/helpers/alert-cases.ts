@@ -87,7 +87,7 @@ export const cases: Readonly<Record<string, Case>> = {
     series: { 'portage_node_lag_blocks{chain="a",node="1"}': '0 0 9x30', 'portage_node_up{chain="a",node="1",use="all"}': '1x31' },
     ...{ at: '15m', labels: { chain: 'a', node: '1' }, value: '9' },
   },
-  PortageSpyDisconnected: { series: { 'portage_spy_connected{bridge="w"}': '1 1 0x30' }, at: '10m', labels: { bridge: 'w' } },
+  PortageSpyDisconnected: { series: { 'portage_spy_connected{bridge="w",spy="s"}': '1 1 0x30' }, at: '10m', labels: { bridge: 'w', spy: 's' } },
   PortageLanePaused: { series: { [`portage_lane_state{lane="${lane}",state="paused"}`]: '0 0 1x80' }, at: '70m', labels: { lane } },
   PortageLaneUnauthorized: {
     series: { [`portage_lane_unauthorized{lane="${lane}",bridge="native-bridge"}`]: '0 0 1x20' },
@@ -182,7 +182,7 @@ export const healthy: Series = {
   'portage_node_up{chain="a",node="1",use="all"}': '1x120',
   'portage_chain_quorum{chain="a"}': '1x120',
   'portage_node_lag_blocks{chain="a",node="1"}': '1x120',
-  'portage_spy_connected{bridge="w"}': '1x120',
+  'portage_spy_connected{bridge="w",spy="s"}': '1x120',
   'portage_process_ready{role="chain",instance="1"}': '1x120',
   // Away for a minute, as in an upgrade.
   'portage_process_ready{role="chain",instance="2"}': '1x20 0 1x98',

@@ -1,4 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type AddressInfo, connect } from 'node:net'
+import { createServer } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createTestCa, hasOpenssl } from '../../lab/devnet/temporal/certificates.ts'
 import { type Spy, startSpy } from '../../lab/devnet/wormhole/spy.ts'
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
@@ -7,6 +12,8 @@ import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { createSpyIntake, type SpyIntake, type SpyIntakeOptions } from '../../intake/spy/spy.ts'
 import type { Submitter } from '../../intake/submit/submitter.ts'
+import { reachSpy } from '../../operations/causes/collect.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
@@ -21,6 +28,7 @@ const junkChain: ContractReader = {
     return coreAbi.encodeFunctionResult(call.name, [[[`0x${'ab'.repeat(20)}`], 0]])
   },
 }
+const withOpenssl = await hasOpenssl()
 const emitter = (name: string) => name.repeat(32)
 const open: (() => Promise<void>)[] = []
 
@@ -152,6 +160,37 @@ describe('the spy intake', () => {
     say(spy, 'after')
     await expect.poll(() => messages, waitLimit).toEqual(['before', 'after'])
     expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
+  })
+
+  test.runIf(withOpenssl)('the spy intake reads over TLS, and from no server whose certificate its CA did not sign', async () => {
+    const dir = temporaryFolder()
+    const [ca, other] = [await createTestCa(join(dir, 'ca'), 'ca'), await createTestCa(join(dir, 'other'), 'other')]
+    const files = await ca.issue('spy')
+    const { spy, intake: plain } = await network()
+    await plain.stop(0)
+    const proxy = createServer(
+      { cert: readFileSync(files.certificate), key: readFileSync(files.key), ALPNProtocols: ['h2'] },
+      (socket) => {
+        const [host = '', port = ''] = spy.address.split(':')
+        const inner = connect(Number(port), host)
+        socket.on('error', () => inner.destroy()).pipe(inner)
+        inner.on('error', () => socket.destroy()).pipe(socket)
+      },
+    )
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    open.push(() => new Promise((resolve) => proxy.close(() => resolve())))
+    const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const [trusting, distrusting, without] = await Promise.all(
+      [ca.file, other.file, join(dir, 'absent')].map((caFile) => network({ address, tls: { caFile } })),
+    )
+    for (const { intake } of [trusting!, distrusting!, without!]) intake.start()
+    await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
+    say(spy, 'over TLS')
+    await expect.poll(() => trusting!.messages, waitLimit).toEqual(['over TLS'])
+    await expect.poll(() => distrusting!.intake.health.problem, waitLimit).toContain('its certificate is not trusted')
+    expect(without!.intake.health.problem).toContain(`the CA file of ${address} cannot be used: ENOENT`)
+    await expect(reachSpy({ address, tls: { caFile: ca.file } }, 5_000)).resolves.toBeUndefined()
+    await expect(reachSpy({ address, tls: { caFile: other.file } }, 500)).rejects.toMatchObject({ code: 'SPY_UNAVAILABLE' })
   })
 
   test('the spy intake can start before the spy', async () => {

@@ -44,6 +44,8 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       for (const agent of signed.values()) agent.connected()
     },
     disconnected() {
+      // Another spy may still send every message.
+      if (spies.some(({ health }) => health.connected)) return
       for (const agent of signed.values()) agent.disconnected()
     },
     received: (bytes, outcome) => ofStream(bytes, (agent, sequence) => agent.received(sequence, bytes, outcome)),
@@ -65,11 +67,11 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
   }
 }
 
-function reportSpy(metrics: Metrics, { bridge, health }: SpyIntake): void {
-  metrics.portage_spy_connected.set({ bridge }, health.connected ? 1 : 0)
-  metrics.portage_spy_paused.set({ bridge }, health.paused ? 1 : 0)
-  metrics.portage_spy_kept.set({ bridge }, health.kept)
-  metrics.portage_spy_unknown_sets.set({ bridge }, health.unknownSets)
+function reportSpy(metrics: Metrics, { bridge, address: spy, health }: SpyIntake): void {
+  metrics.portage_spy_connected.set({ bridge, spy }, health.connected ? 1 : 0)
+  metrics.portage_spy_paused.set({ bridge, spy }, health.paused ? 1 : 0)
+  metrics.portage_spy_kept.set({ bridge, spy }, health.kept)
+  metrics.portage_spy_unknown_sets.set({ bridge, spy }, health.unknownSets)
 }
 
 function commonOptions({ config, client, submitter, logger }: ProcessContext) {
