@@ -89,7 +89,7 @@ describe('names and numbers', () => {
     ['temporal.address must be host:port', `${good}temporal: { address: 'host:99999' }`],
     ['temporal.namespace must be a name without spaces', `${good}temporal: { namespace: '' }`],
     ['api.host must be a host name', `${good}api: { host: 'http://127.0.0.1' }`],
-    ['spies.0.address must be host:port', good.replace('bridge: {}', 'bridge: { spies: [{ address: nope }] }')],
+    ['spies[0].address must be host:port', good.replace('bridge: {}', 'bridge: { spies: [{ address: nope }] }')],
     [
       'streams.ethereum.first must be a whole number below 2^64',
       good.replace('bridge: {}', "bridge: { streams: { ethereum: { first: '18446744073709551616' } } }"),

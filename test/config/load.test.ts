@@ -58,6 +58,7 @@ describe('a good config', () => {
             "guardianApis": [],
             "minimumFees": {},
             "prices": {},
+            "spies": [],
             "streams": {},
             "wormholescanApis": [],
           },
