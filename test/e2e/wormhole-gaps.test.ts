@@ -217,7 +217,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
 
   test('of two spies, either may go away: the other sends every message, which starts one transfer each', async () => {
     const { spy } = stage.devnet.guardian
-    await portage.stop()
+    await stage.end(portage)
     const proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(spy.address.split(':')[1]) })
     const other = `127.0.0.1:${proxy.port}`
     const bridgesOf = ({ bridges }: ConfigInput) => {
