@@ -87,7 +87,11 @@ export const cases: Readonly<Record<string, Case>> = {
     series: { 'portage_node_lag_blocks{chain="a",node="1"}': '0 0 9x30', 'portage_node_up{chain="a",node="1",use="all"}': '1x31' },
     ...{ at: '15m', labels: { chain: 'a', node: '1' }, value: '9' },
   },
-  PortageSpyDisconnected: { series: { 'portage_spy_connected{bridge="w",spy="s"}': '1 1 0x30' }, at: '10m', labels: { bridge: 'w', spy: 's' } },
+  PortageSpyDisconnected: {
+    series: { 'portage_spy_connected{bridge="w",spy="s"}': '1 1 0x30' },
+    at: '10m',
+    labels: { bridge: 'w', spy: 's' },
+  },
   PortageLanePaused: { series: { [`portage_lane_state{lane="${lane}",state="paused"}`]: '0 0 1x80' }, at: '70m', labels: { lane } },
   PortageLaneUnauthorized: {
     series: { [`portage_lane_unauthorized{lane="${lane}",bridge="native-bridge"}`]: '0 0 1x20' },

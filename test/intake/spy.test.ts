@@ -168,15 +168,12 @@ describe('the spy intake', () => {
     const files = await ca.issue('spy')
     const { spy, intake: plain } = await network()
     await plain.stop(0)
-    const proxy = createServer(
-      { cert: readFileSync(files.certificate), key: readFileSync(files.key), ALPNProtocols: ['h2'] },
-      (socket) => {
-        const [host = '', port = ''] = spy.address.split(':')
-        const inner = connect(Number(port), host)
-        socket.on('error', () => inner.destroy()).pipe(inner)
-        inner.on('error', () => socket.destroy()).pipe(socket)
-      },
-    )
+    const proxy = createServer({ cert: readFileSync(files.certificate), key: readFileSync(files.key), ALPNProtocols: ['h2'] }, (socket) => {
+      const [host = '', port = ''] = spy.address.split(':')
+      const inner = connect(Number(port), host)
+      socket.on('error', () => inner.destroy()).pipe(inner)
+      inner.on('error', () => socket.destroy()).pipe(socket)
+    })
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     open.push(() => new Promise((resolve) => proxy.close(() => resolve())))
     const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
