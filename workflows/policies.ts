@@ -57,10 +57,6 @@ export const waits = {
 export const ordinaryPriority = 3
 export const expeditedPriority = 1
 
-/** A transfer is parked after this many reverts, or after this many nonces that something else used. */
-export const roundsBeforeParking = 5
-export const spentBeforeParking = 20
-
 /** The text of the failure that the server has wrapped. */
 export function failureText(error: unknown): string {
   const failure = cause(error)

@@ -3,6 +3,7 @@ import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.t
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { notificationsSchema } from './notification-schema.ts'
+import { defaultParkAfter } from '../../domain/transfer/transfer.ts'
 import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
 import { between, chainName, path, text, url, wei, whole } from '../load/values.ts'
@@ -64,6 +65,12 @@ const transfersSchema = z
     abandonAfterMinutes: between(0, 525_600)
       .default(3)
       .describe('A transfer with a nonce of a lane that is forbidden or has no worker goes to another lane after this time.'),
+    parkAfterReverts: whole(1, 1_000)
+      .default(defaultParkAfter.reverts)
+      .describe('A transfer is parked after this many reverts of its delivery (DELIVERY_REVERTED).'),
+    parkAfterSpentNonces: whole(1, 1_000)
+      .default(defaultParkAfter.spentNonces)
+      .describe('A transfer is parked after something else used this many of its nonces (DELIVERY_REVERTED).'),
     maxGas: whole(100_000, 100_000_000)
       .default(3_000_000)
       .describe(

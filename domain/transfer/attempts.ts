@@ -1,8 +1,8 @@
 import type { LaneId } from '../lane/lane.ts'
 
 /**
- * An attempt that a process signed. `signed`: no node has accepted it yet. `open`: a node accepted it. `outbid`: another
- * attempt for its nonce was mined.
+ * An attempt that a process signed. `signed`: no node has accepted it yet. `open`: a node accepted it. `outbid`:
+ * another attempt for its nonce was mined.
  */
 export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string

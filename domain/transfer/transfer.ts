@@ -48,6 +48,15 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
+/** A transfer is parked after this many reverts, or after this many nonces that something else used. */
+export interface ParkAfter {
+  readonly reverts: number
+  readonly spentNonces: number
+}
+
+/** More spent nonces are allowed than reverts: the transfer is not at fault if something else used the nonce. */
+export const defaultParkAfter: ParkAfter = { reverts: 5, spentNonces: 20 }
+
 export interface Delivery {
   /** Sender of the transaction, lower-case 0x address. Absent if the chain shows only that there was a delivery. */
   readonly by?: string

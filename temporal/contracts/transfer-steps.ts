@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Attempt, LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
-import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Delivery, ParkAfter, Transfer } from '../../domain/transfer/transfer.ts'
 
 /** Steps that need no key, on the queue of the target chain. */
 export interface KeylessSteps {
@@ -64,6 +64,8 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   lane: LaneId
   /** Hash of (to, value, data). The ledger accepts no call with another hash for this intent. */
   callHash: string
+  /** From the config. Absent: `defaultParkAfter`. */
+  parkAfter?: ParkAfter
   /** The process that admitted the transfer also holds the key, and has reserved a step slot for a moment. */
   local?: true
 }
@@ -71,7 +73,7 @@ export interface Ready extends Omit<Attempt, 'kind'> {
 export type Admission = Ready | Stopped
 export type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
-export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<AdmitInput, 'retriedAt'> {
+export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfter'>, Pick<AdmitInput, 'retriedAt'> {
   /** Workflow and round. A new round begins only when the last nonce was used up without the effect. */
   intentId: string
   transfer: Transfer

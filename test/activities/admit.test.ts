@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { createAdmit } from '../../activities/transfer/admit.ts'
 import type { At, Simulation } from '../../chains/port.ts'
+import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
+import { parkAfterOf } from '../../workers/roles/chain.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 
@@ -11,12 +13,13 @@ interface Scene {
   readonly shows?: Partial<Record<At, boolean>>
   readonly revertsOnceDelivered?: boolean
   readonly lanes?: readonly string[]
+  readonly transfers?: Partial<Config['transfers']>
 }
 
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
 
 /** The admission's answer, and the states of which the effect was read. */
-async function admit({ simulation = { ok: true, gas: '100000' }, shows = {}, revertsOnceDelivered = true, lanes = ['evm-1:0xa'] }: Scene) {
+async function admit({ simulation = { ok: true, gas: '100000' }, shows = {}, revertsOnceDelivered = true, lanes = ['evm-1:0xa'], transfers }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
     validate: async () => ({ kind: 'valid' }),
@@ -41,6 +44,7 @@ async function admit({ simulation = { ok: true, gas: '100000' }, shows = {}, rev
     settings: () => noSettings,
     fees: () => ({}),
     abandonAfterMs: 0,
+    parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
   const step = createAdmit(deps as never, undefined as never)
   return { answer: await step({ transfer: nativeTransfer(), avoid: [] }), read }
@@ -66,4 +70,10 @@ test('the effect is read if the call may succeed a second time', async () => {
 test('while no lane takes work nothing is simulated and the effect is read', async () => {
   const { answer, read } = await admit({ lanes: [], shows: { latest: true } })
   expect([answer.kind, read]).toEqual(['unsettled', ['latest', 'finalized']])
+})
+
+test('the config sets after how many failed rounds a transfer is parked; the defaults add no bytes', async () => {
+  expect((await admit({})).answer).not.toHaveProperty('parkAfter')
+  const { answer } = await admit({ transfers: { parkAfterReverts: 2 } })
+  expect(answer).toMatchObject({ kind: 'ready', parkAfter: { reverts: 2, spentNonces: 20 } })
 })

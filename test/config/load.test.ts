@@ -130,6 +130,8 @@ describe('a good config', () => {
           "abandonAfterMinutes": 3,
           "maxGas": 3000000,
           "maxLossPerTokenPerHourWei": "50000000000000000",
+          "parkAfterReverts": 5,
+          "parkAfterSpentNonces": 20,
           "priority": 3,
           "quarantineSeconds": 60,
         },

@@ -4,8 +4,9 @@ import { LanesWithoutRole } from '../../bridges/gates/lanes-without-role.ts'
 import { createKeylessRequests, createPauses } from '../../lanes/ledger/keyless-requests.ts'
 import { listWaitingTransfers, wakeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { createChainSteps } from '../../activities/index.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import type { LocalLanes } from '../../activities/deps.ts'
-import { type ChainName, ofChain } from '../../domain/transfer/transfer.ts'
+import { type ChainName, defaultParkAfter, ofChain, type ParkAfter } from '../../domain/transfer/transfer.ts'
 import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { crashSinks, workflowBundle } from '../process/bundle.ts'
 import { laneConfigs } from './lane.ts'
@@ -51,11 +52,19 @@ export async function createChainWorker(
     stepTimes,
     localLanes,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
+    parkAfter: parkAfterOf(config),
     ...createKeylessRequests(client, ledgers, batched),
     ...{ client, logger, metrics: context.metrics },
   })
   const worker = await createTransferWorker(name, { ...hosting, logger, activities, localSlots })
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
+}
+
+/** Undefined: the defaults, which every admission would otherwise add to a history. */
+export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkAfter | undefined {
+  const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
+  const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces
+  return isDefault ? undefined : given
 }
 
 /** The Worker of a chain's queue. Its slots are separate, so that admissions never delay the queue `ledger`. */

@@ -4,9 +4,9 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
 import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
-import type { Delivery } from '../../domain/transfer/transfer.ts'
+import { defaultParkAfter, type Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastInput, BroadcastMode, BroadcastResult, Ready, Withdrawal, Landed } from '../../temporal/contracts/transfer-steps.ts'
-import { codeOf, failureText, timedOutInQueue, waits, roundsBeforeParking, spentBeforeParking } from '../policies.ts'
+import { codeOf, failureText, timedOutInQueue, waits } from '../policies.ts'
 import { includedAt, type Outcome, type TransferRun } from './transfer-run.ts'
 
 type Included = Extract<BroadcastResult, { kind: 'included' }>
@@ -79,15 +79,16 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** More `spent` rounds are allowed than reverts: the transfer is not at fault if something else used the nonce. */
+/** Begins the next round after a wait, or parks the transfer after too many failed rounds. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
+  const { reverts, spentNonces } = progress.underway?.ready.parkAfter ?? defaultParkAfter
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
   run.nextRound()
   if (run.ending) return
   const { failures, spent } = progress
   const code = 'DELIVERY_REVERTED'
-  if (failures >= roundsBeforeParking || spent >= spentBeforeParking) return run.park(code, reason)
+  if (failures >= reverts || spent >= spentNonces) return run.park(code, reason)
   run.enter('waiting', reason, { code, reason })
   await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
@@ -223,7 +224,7 @@ export class LaneIntent {
   /** Built for each try, since signals may have changed the priority. */
   #input(mode: BroadcastMode): BroadcastInput {
     const { transfer, deadline, signals, retriedAt, seenAt } = this.#run
-    const { kind: _, local: __, ...priced } = this.ready
+    const { kind: _, local: __, parkAfter: ___, ...priced } = this.ready
     return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, seenAt, mode }
   }
 

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { Worker } from '@temporalio/worker'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { silentLogger } from '../../observability/logger.ts'
+import { chainQueue, laneQueue, searchAttributes } from '../../temporal/contracts/names.ts'
+import { retrySignal, type TransferInput, type TransferStatus } from '../../temporal/contracts/transfer.ts'
+import type { AdmitInput, BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
+import { workflowBundle } from '../../workers/process/bundle.ts'
+import { startTimeSkipping } from '../helpers/time-skipping.ts'
+import { landed, lanes, ready, sound, transfer } from './scripted.ts'
+
+/** The number of this type of search attributes in Temporal's API. */
+const keyword = 2
+const day = 24 * 3_600_000
+
+/** The waits between rounds are up to half an hour each, so the clock of Temporal's test server skips them. */
+describe('A transfer whose rounds fail', () => {
+  let environment: TestWorkflowEnvironment
+  let round: () => BroadcastResult
+  let parkAfter: Ready['parkAfter']
+  let broadcasts = 0
+  const workers: Worker[] = []
+  let running: Promise<unknown>
+
+  beforeAll(async () => {
+    environment = await startTimeSkipping()
+    const { nativeConnection: connection, connection: admin } = environment
+    const keywords = Object.values(searchAttributes).map(({ name }) => [name, keyword])
+    await admin.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes: Object.fromEntries(keywords) })
+    const activities = {
+      ...sound,
+      admit: async (input: AdmitInput) => ({ ...(ready(input) as Ready), parkAfter }),
+      broadcast: async () => (broadcasts++, round()),
+    }
+    const bundle = await workflowBundle(silentLogger())
+    for (const taskQueue of [chainQueue('bsc'), laneQueue(lanes[0])])
+      workers.push(await Worker.create({ connection, taskQueue, activities, workflowBundle: bundle }))
+    running = Promise.all(workers.map((worker) => worker.run()))
+  })
+  afterAll(async () => {
+    for (const worker of workers) worker.shutdown()
+    await running
+  })
+  beforeEach(() => {
+    parkAfter = undefined
+    broadcasts = 0
+  })
+
+  const reverted = (): BroadcastResult => ({ kind: 'reverted', landed, reason: 'transaction 0x07 reverted' })
+  const spent = (): BroadcastResult => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
+
+  async function started(fails: () => BroadcastResult) {
+    round = fails
+    const handle = await environment.client.workflow.start('transfer', {
+      workflowId: randomUUID(),
+      taskQueue: chainQueue('bsc'),
+      args: [{ transfer } satisfies TransferInput],
+    })
+    const afterADay = async () => (await environment.sleep(day), handle.query<TransferStatus>('status'))
+    return { handle, afterADay }
+  }
+
+  /** From each wait to the round after it, whole seconds. */
+  function secondsBetweenRounds({ timeline }: TransferStatus): number[] {
+    return timeline.flatMap(({ state, at }, index) => {
+      const next = timeline[index + 1]
+      return state === 'waiting' && next ? [Math.round((next.at - at) / 1_000)] : []
+    })
+  }
+
+  test('is parked after the fifth revert, and a retry allows five more', async () => {
+    const { handle, afterADay } = await started(reverted)
+    const parked = await afterADay()
+    expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'transaction 0x07 reverted' })
+    expect(secondsBetweenRounds(parked)).toEqual([2, 4, 8, 16])
+    expect(broadcasts).toBe(5)
+    await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
+    expect((await afterADay()).state).toBe('parked')
+    expect(broadcasts).toBe(10)
+    await handle.terminate()
+  })
+
+  test('is parked after the twentieth nonce that something else used, with waits of half an hour at most', async () => {
+    const { handle, afterADay } = await started(spent)
+    const parked = await afterADay()
+    expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'nonce 7 was used by a noop transaction' })
+    expect(secondsBetweenRounds(parked).slice(-3)).toEqual([1_800, 1_800, 1_800])
+    expect(broadcasts).toBe(20)
+    await handle.terminate()
+  })
+
+  test('is parked after as many reverts or spent nonces as the config allows', async () => {
+    parkAfter = { reverts: 2, spentNonces: 3 }
+    for (const [fails, rounds] of [
+      [reverted, 2],
+      [spent, 3],
+    ] as const) {
+      broadcasts = 0
+      const { handle, afterADay } = await started(fails)
+      expect((await afterADay()).state).toBe('parked')
+      expect(broadcasts).toBe(rounds)
+      await handle.terminate()
+    }
+  })
+})
