@@ -19,7 +19,13 @@ interface Scene {
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
 
 /** The admission's answer, and the states of which the effect was read. */
-async function admit({ simulation = { ok: true, gas: '100000' }, shows = {}, revertsOnceDelivered = true, lanes = ['evm-1:0xa'], transfers }: Scene) {
+async function admit({
+  simulation = { ok: true, gas: '100000' },
+  shows = {},
+  revertsOnceDelivered = true,
+  lanes = ['evm-1:0xa'],
+  transfers,
+}: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
     validate: async () => ({ kind: 'valid' }),
