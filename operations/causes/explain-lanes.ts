@@ -2,6 +2,7 @@ import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { unmined, reviewFunds } from '../../domain/lane/entries.ts'
 import { laneAddress, type LaneState } from '../../domain/lane/lane.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { type ClosedFor, refusalCodes } from '../../domain/lane/messages.ts'
 import { closedFor, view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, type TransferFacts, valueOf } from './facts.ts'
@@ -30,8 +31,11 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
     const missing = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
-    if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0)
-      return [...missing, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what: 'The ledger of the lane does not answer.' }]
+    if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0) {
+      const partOf = { rows: ['WORKFLOW_FAILING'] as const, id: laneWorkflowId(lane) }
+      const what = 'The ledger of the lane does not answer.'
+      return [...missing, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
+    }
     const closed = explainClosed(one, of, state, shown)
     const isCaused = missing.length > 0 || held.has(chain) || closed.some(({ row }) => row === 'LANE_FUNDS')
     return [...missing, ...closed, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]

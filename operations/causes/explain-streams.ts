@@ -4,6 +4,7 @@ import type { StreamName, GapState, StreamState } from '../../domain/stream/stre
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, errorOf, type Facts, type StreamFacts, valueOf } from './facts.ts'
+import { streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
@@ -31,15 +32,19 @@ const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJ
  */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
-  configured: readonly Pick<StreamName, 'name'>[],
+  configured: readonly StreamName[],
   silent: ReadonlySet<string>,
 ): Finding[] {
   return streams.flatMap((one): Finding[] => {
     const { stream, state } = one
     const of = { where: { kind: 'stream', id: stream } as const, asOf: state.asOf, values: { stream, chain: sourceOf(stream) } }
     const known = valueOf(state)
-    if (!known)
-      return errorOf(state) && ledger.answered > 0 ? [{ row: 'STREAM_UNREACHABLE', ...of, what: 'The stream does not answer.' }] : []
+    if (!known) {
+      const id = streamWorkflowId(configured.find(({ name }) => name === stream)?.id ?? stream)
+      const partOf = { rows: ['WORKFLOW_FAILING'] as const, id }
+      const isOwn = errorOf(state) && ledger.answered > 0
+      return isOwn ? [{ row: 'STREAM_UNREACHABLE', ...of, what: 'The stream does not answer.', partOf }] : []
+    }
     const found = [
       ...alarmsOf(known),
       ...(configured.some(({ name }) => name === stream) ? [] : [withoutSource]),

@@ -7,7 +7,7 @@ import { causeCatalogue } from '../../../domain/catalogue/catalogue.ts'
 import { noSettings } from '../../../domain/settings/settings.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamState } from '../../../domain/stream/stream.ts'
-import { at, chain, config, facts, head, lane, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
+import { at, chain, config, facts, followedName, head, lane, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
 
 const causes = (changes: Partial<Facts>) => explain(facts(changes), config)
 const codes = (changes: Partial<Facts>) => causes(changes).map(({ code }) => code)
@@ -311,4 +311,15 @@ test('commands have their values, and unknown values stay in <…>', () => {
     `portage lane top-up ${lane} --from evm-1:0xaa --amount <wei> --wait`,
   ])
   expect(Object.keys(causeCatalogue).length).toBeGreaterThan(40)
+})
+
+test('a stream or lane that does not answer because its task fails is no row of its own', () => {
+  const failing = (workflow: string) => ({ failing: [{ workflow, tries: 4 }] })
+  const streams = [{ stream: followedName, state: unread('LANE_UNREACHABLE') }]
+  const id = followedName.replace('bsc', '4')
+  expect(codes({ streams })).toEqual(['STREAM_UNREACHABLE'])
+  expect(codes({ streams, ...failing(`stream:${id}`) })).toEqual(['WORKFLOW_FAILING'])
+  const lanes = [laneFacts({ ledger: unread('LANE_UNREACHABLE') })]
+  expect(codes({ lanes })).toEqual(['LANE_UNREACHABLE'])
+  expect(codes({ lanes, ...failing(`lane:${lane}`) })).toEqual(['WORKFLOW_FAILING'])
 })
