@@ -51,13 +51,13 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams', { ...access, schema: list }, async () => ({
     asOf: new Date().toISOString(),
-    streams: (await listStreams(client, heights)).map((row) => ({ ...row })),
+    streams: (await listStreams(client, heights, config.streams.auditMinutes)).map((row) => ({ ...row })),
   }))
 
   const show = { summary: 'The whole state of a stream', params, response: { 200: shownSchema, 404: errorSchema, 503: errorSchema } }
   app.get('/v1/streams/:stream', { ...access, schema: show }, async (request) => {
     const state = await readStream(client, request.params.stream)
-    const view = toReport(viewStream(state), heights)
+    const view = toReport(viewStream(state), heights, config.streams.auditMinutes)
     return { ...state, asOf: view.asOf, view: { ...view } }
   })
 

@@ -32,8 +32,10 @@ function toCells(row: StreamRow) {
   }
 }
 
-function notesOf({ stream, alarms, paused, full, backfill, unproved }: StreamReport): string[] {
+function notesOf({ stream, alarms, paused, full, backfill, unproved, silentSince, asOf }: StreamReport): string[] {
+  const silentMs = silentSince === undefined ? undefined : Date.parse(asOf) - Date.parse(silentSince)
   return [
+    ...(silentMs === undefined ? [] : [`SILENT: no intake has reported for ${ageText(silentMs)}`]),
     ...(alarms.length > 0 ? [`ALARM ${alarms.join(', ')}`] : []),
     ...(paused ? [`paused by ${paused.by}: ${paused.reason}`] : full ? ['full: the cursor waits'] : []),
     ...(backfill.left > 0 ? [`backfill: ${backfill.left} blocks left`] : []),

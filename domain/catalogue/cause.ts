@@ -1,4 +1,5 @@
 import { type CauseCode, causeCatalogue, isCauseCode } from './catalogue.ts'
+import type { Severity } from './row.ts'
 import { shellWord } from '../text/printable.ts'
 
 /** Subjects of causes. `transfers`: a group of transfers that wait or are parked for the same reason. */
@@ -7,6 +8,8 @@ export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'work
 /** One fault or order that holds up any number of transfers: one row of `portage stuck`. Times are ISO 8601. */
 export interface Cause {
   readonly code: string
+  /** Kind of harm: a name of `severities` (row.ts). */
+  readonly severity: Severity
   readonly what: string
   readonly where: { readonly kind: (typeof causePlaces)[number]; readonly id: string }
   readonly since?: string

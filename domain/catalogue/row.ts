@@ -33,10 +33,12 @@ export const severities = {
   note: 'Notes: nothing waits',
 } as const
 
+export type Severity = keyof typeof severities
+
 /** A code that `portage stuck` shows. */
 export interface CauseRow extends Row {
   /** A `note` is shown but is no fault: `portage stuck` still exits with 0. */
-  readonly severity: keyof typeof severities
+  readonly severity: Severity
   readonly does: string
   /** Commands to type, from first to last. `<…>` holds a name of `CauseValues` (cause.ts). */
   readonly next: readonly string[]
@@ -61,12 +63,7 @@ export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof
   return { title, remedy, retriable: false, ...facts }
 }
 
-export function cause(
-  severity: keyof typeof severities,
-  does: string,
-  next: readonly string[],
-  meaning?: string,
-): Omit<CauseRow, 'title' | 'remedy'> {
+export function cause(severity: Severity, does: string, next: readonly string[], meaning?: string): Omit<CauseRow, 'title' | 'remedy'> {
   return { severity, does, next, ...(meaning !== undefined && { meaning }) }
 }
 

@@ -19,6 +19,8 @@ export interface StreamReport extends StreamView {
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. Absent: no guarantee is missing. */
   readonly unproved?: readonly string[]
+  /** Time of the last report of an intake, ISO 8601, if two audits have passed since. Absent: the stream is followed. */
+  readonly silentSince?: string
   /** When this report was made, ISO 8601. The stream's state is as of `updatedAt`. */
   readonly asOf: string
 }
@@ -29,12 +31,15 @@ export type StreamRow = StreamReport | { readonly stream: string; readonly probl
 export type Heights = (chain: string) => Pick<HeadEvent, 'finalized' | 'time'> | undefined
 
 /** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
-export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
+export async function listStreams(client: TemporalClient, heights: Heights, auditMinutes?: number): Promise<StreamRow[]> {
   const streams = await listStreamNames(client).catch(rethrowAs({}))
   return Promise.all(
     streams.toSorted().map(async (stream) => {
       try {
-        return { ...toReport(viewStream(await readStream(client, stream)), heights), workflowId: workflowIdOf(client, stream) }
+        return {
+          ...toReport(viewStream(await readStream(client, stream)), heights, auditMinutes),
+          workflowId: workflowIdOf(client, stream),
+        }
       } catch (error) {
         // Anyone with access to Temporal can start a workflow with a stream's id, which may answer anything.
         const known = toRelayerError(error)
@@ -52,11 +57,14 @@ export async function readStream(client: TemporalClient, stream: string): Promis
   return { ...state, config: { ...state.config, stream: nameOf(client, stream) } }
 }
 
-export function toReport(view: StreamView, heights: Heights): StreamReport {
+/** @param auditMinutes period of the audits, for `silentSince` */
+export function toReport(view: StreamView, heights: Heights, auditMinutes?: number): StreamReport {
   const { nextHeight, completedNumber, completedHeight, stream } = view
   const cursor = nextHeight === undefined ? undefined : nextHeight - 1
   const head = heights(sourceOf(stream))
   const unproved = unprovedOf(view, sourceOf(stream))
+  // Audits of a source without a node have nothing to record.
+  const silent = auditMinutes === undefined || unproved ? undefined : silentSince(view, auditMinutes, Date.now())
   return {
     ...view,
     ...(cursor !== undefined && {
@@ -67,6 +75,7 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
     ...(completedNumber !== undefined && { completed_nonce_height: completedNumber }),
     ...(completedHeight !== undefined && { completed_block_height: completedHeight }),
     ...(unproved && { unproved }),
+    ...(silent !== undefined && { silentSince: new Date(silent).toISOString() }),
     asOf: new Date().toISOString(),
   }
 }

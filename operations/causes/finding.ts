@@ -56,6 +56,7 @@ function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
   const id = held[0] && printable(held[0].workflowId)
   return {
     code,
+    severity: causeCatalogue[row].severity,
     what: printable(what),
     where: { kind: where.kind, id: printable(where.id) },
     ...(since !== undefined && { since: new Date(since).toISOString() }),

@@ -1,11 +1,14 @@
 import { z } from 'zod'
+import { type Severity, severities } from '../../domain/catalogue/row.ts'
 import { causePlaces } from '../../domain/catalogue/cause.ts'
 
+const severityNames = Object.keys(severities) as [Severity, ...Severity[]]
 const time = z.iso.datetime()
 
 export const causeSchema = z
   .object({
     code: z.string().describe('A code of docs/reference/errors.md. Causes have a runbook: docs/runbooks/README.md.'),
+    severity: z.enum(severityNames).describe('The harm. everything: all work has stopped. note: nothing waits.'),
     what: z.string().describe('One sentence. It may quote operators, nodes or strangers: show it as text.'),
     where: z.object({ kind: z.enum(causePlaces), id: z.string() }).describe('The subject.'),
     since: time.optional().describe('When it began, as far as that is known.'),

@@ -35,6 +35,10 @@ export const streamReportSchema = z
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
     headAt: z.string().optional().describe("When the source's head was made from which the lag is counted."),
     updatedAt: z.number().optional().describe('Time of the last update of the stream, ms since the epoch: its facts are not newer.'),
+    silentSince: z
+      .string()
+      .optional()
+      .describe('Time of the last report of an intake, if two audits have passed since; absent: it is followed.'),
     asOf: z.string().optional().describe('When it was read.'),
     completed_nonce_height: z.string().optional().describe('MIP-61: every number up to it is resolved.'),
     completed_block_height: z.number().optional().describe('MIP-61: no block up to it can hold an unresolved number.'),

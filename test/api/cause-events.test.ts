@@ -3,7 +3,7 @@ import { causeChanges } from '../../api/events/changes.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
 
 const cause = (code: string, id: string, more: Partial<Cause> = {}): Cause => ({
-  ...{ code, what: `${id} is away`, where: { kind: 'chain', id } as const, asOf: new Date().toISOString() },
+  ...{ code, severity: 'chain' as const, what: `${id} is away`, where: { kind: 'chain', id } as const, asOf: new Date().toISOString() },
   ...{ count: 1, examples: ['a'], remedy: 'Repair it.', next: [] },
   ...more,
 })

@@ -14,6 +14,7 @@ const shown = (report: CauseReport) => render(stuckText(report, now), 80)
 function cause(changes: Partial<Cause>): Cause {
   return {
     code: 'HALTED',
+    severity: 'chain',
     what: 'Everything is halted.',
     where: { kind: 'settings', id: '--all' },
     asOf,

@@ -18,6 +18,8 @@ export interface StreamRow extends Partial<StreamView> {
   readonly problem?: string
   readonly cursor?: number
   readonly lag?: number
+  readonly headAt?: string
+  readonly silentSince?: string
 }
 
 /** `partial`: why only the fields of Temporal's list are known. */

@@ -1,4 +1,5 @@
 import type { Links } from '../../answers.ts'
+import { serverNow } from '../data/clock.ts'
 import { useReading } from '../data/readings.ts'
 import type { StreamRow } from '../data/shapes.ts'
 import { countText } from '../format/amounts.ts'
@@ -46,7 +47,10 @@ function streamName({ stream, workflowId = '' }: StreamRow, links: Links | undef
   )
 }
 
-function streamState({ problem, paused, alarms = [], full, backfill, lag = 0 }: StreamRow) {
+/** An older head of the source is not the present one, ms. */
+const oldHeadMs = 60_000
+
+function streamState({ problem, paused, alarms = [], full, backfill, lag = 0, headAt, silentSince }: StreamRow) {
   if (problem !== undefined) {
     return (
       <span class="stack">
@@ -56,11 +60,23 @@ function streamState({ problem, paused, alarms = [], full, backfill, lag = 0 }: 
     )
   }
   const left = backfill?.left ?? 0
-  const state = paused ? 'paused' : full ? 'full' : left > 0 ? 'reading back' : 'following'
-  const tone = alarms.length > 0 ? 'bad' : paused || full ? 'wait' : left > 0 || lag > 50 ? 'busy' : 'good'
+  const isOld = headAt !== undefined && serverNow() - Date.parse(headAt) > oldHeadMs
+  const held = silentSince !== undefined ? 'silent' : paused ? 'paused' : full ? 'full' : isOld ? 'no new block' : undefined
+  const state = held ?? (left > 0 ? 'reading back' : 'following')
+  const tone = alarms.length > 0 || silentSince !== undefined ? 'bad' : held ? 'wait' : left > 0 || lag > 50 ? 'busy' : 'good'
   return (
     <span class="stack">
       <State state={state} tone={tone} />
+      {silentSince !== undefined && (
+        <span class="reason bad-text">
+          last report of an intake <Ago at={silentSince} />
+        </span>
+      )}
+      {isOld && (
+        <span class="reason">
+          last block <Ago at={headAt} />
+        </span>
+      )}
       {paused && (
         <span class="reason">
           {paused.reason} ({paused.by})

@@ -30,10 +30,10 @@ export function Stuck() {
 
 const held: Partial<Record<Cause['where']['kind'], string>> = { stream: 'number', receiver: 'notification' }
 
-function CauseRow({ code, what, where, since, count, oldest, examples, remedy, next }: Cause) {
+function CauseRow({ code, severity, what, where, since, count, oldest, examples, remedy, next }: Cause) {
   return (
     <li class="cause">
-      <Mark tone={count > 0 ? 'bad' : 'wait'} />
+      <Mark tone={severity === 'everything' || count > 0 ? 'bad' : severity === 'note' ? 'off' : 'wait'} />
       <div class="cause-body">
         <p class="what">{what}</p>
         <p class="facts">

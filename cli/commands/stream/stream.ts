@@ -49,7 +49,7 @@ export const streamCommand: CommandSpec = {
           const rows = await listStreams(client, () => undefined)
           const names = rows.map(({ stream }) => stream)
           const heights = await finalizedHeights(config, names)
-          const streams = rows.map((row) => ('problem' in row ? row : toReport(row, heights)))
+          const streams = rows.map((row) => ('problem' in row ? row : toReport(row, heights, config.streams.auditMinutes)))
           const asOf = new Date().toISOString()
           return { json: { asOf, streams }, text: [...(streams.length > 0 ? [`read ${timeText(asOf)}Z`] : []), listText(streams)] }
         }),
@@ -63,7 +63,7 @@ export const streamCommand: CommandSpec = {
         withTemporal(async (client, config) => {
           const stream = await findStream(client, name)
           const state = await readStream(client, stream)
-          const view = toReport(viewStream(state), await finalizedHeights(config, [stream]))
+          const view = toReport(viewStream(state), await finalizedHeights(config, [stream]), config.streams.auditMinutes)
           return { json: { ...state, asOf: view.asOf, view }, text: stateText(state, view, Date.now()) }
         }),
     },

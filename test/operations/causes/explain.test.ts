@@ -31,6 +31,7 @@ test('a cause has one row with the number of transfers that it holds up, the old
   expect(others).toEqual([])
   expect(row).toEqual({
     code: 'HALTED',
+    severity: 'chain',
     what: 'Halted by night-shift (to bsc): a look',
     where: { kind: 'settings', id: '--target bsc' },
     since: '2026-11-22T11:58:30.000Z',
