@@ -39,6 +39,21 @@ const refused: readonly (readonly [string, string, readonly string[]])[] = [
   ['an API key without a secret', 'temporal.credentialsSecret is empty', ['--set', 'temporal.apiKey=true']],
   ['a webhook secret without a Secret', 'ledger.notificationsSecret is empty', receiverWith('/run/secrets/portage/notifications/books')],
   ['a webhook secret elsewhere', 'is not in /run/secrets', [...receiverWith('/etc/books'), '--set', 'ledger.notificationsSecret=hooks']],
+  [
+    'a payload key without a Secret',
+    'temporal.payloadKeysSecret is empty',
+    ['--set', 'config.temporal.encryption.keys[0].id=a,config.temporal.encryption.keys[0].keyFile=/run/secrets/portage/payload-keys/a'],
+  ],
+  [
+    'a payload key elsewhere',
+    'is not in /run/secrets',
+    ['--set', 'config.temporal.encryption.keys[0].keyFile=/etc/a,temporal.payloadKeysSecret=payload-keys'],
+  ],
+  [
+    'a secret for a role that there is not',
+    'environmentsecrets',
+    ['--set', 'environmentSecrets[0].name=a,environmentSecrets[0].roles[0]=all'],
+  ],
   ['a value that there is not', 'additional propert', ['--set', 'replicaCount=3']],
 ]
 

@@ -32,6 +32,11 @@ export interface PodSpec {
 
 interface Container {
   readonly args: readonly string[]
+  readonly env?: readonly {
+    readonly name: string
+    readonly value?: string
+    readonly valueFrom?: { readonly secretKeyRef?: { readonly name: string; readonly key: string } }
+  }[]
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
   readonly resources?: { readonly limits?: { readonly memory?: string } }
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]

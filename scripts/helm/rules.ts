@@ -5,16 +5,23 @@ import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { roles } from '../../workers/roles/roles.ts'
 import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
 
-/** Where a lane's Secret lies in its pod, and that of the webhooks in those of the ledger. */
+/** Where the Secrets lie: of a lane in its pod, of the webhooks in those of the ledger, of payloads in all pods. */
 const laneFolder = '/run/secrets/portage/lane'
 const webhookFolder = '/run/secrets/portage/notifications'
+const payloadFolder = '/run/secrets/portage/payload-keys'
+/** Roles that read and write checkpoints. */
+const checkpointRoles = ['intake', 'api']
 
 /** The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, and Error if there is none. */
 export function configOf(documents: readonly Document[]): Config {
-  const text = documents.find(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] !== undefined)?.data?.['portage.yaml']
+  const text = configText(documents)
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
   const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, `https://${name.toLowerCase()}.example`])
   return parseConfig(text, Object.fromEntries(variables) as NodeJS.ProcessEnv, 'portage.yaml of the ConfigMap')
+}
+
+function configText(documents: readonly Document[]): string | undefined {
+  return documents.find(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] !== undefined)?.data?.['portage.yaml']
 }
 
 /** Differences to the code, and broken promises of the chart. Throws CONFIG_INVALID. */
@@ -24,7 +31,8 @@ export function problemsOf(documents: readonly Document[]): string[] {
   return [
     ...workloads.flatMap((workload) => [...security(workload), ...probes(workload, config), ...command(workload, config)]),
     ...secrets(workloads, documents, config),
-    ...workloads.flatMap((workload) => webhookSecrets(workload, config)),
+    ...workloads.flatMap((workload) => [...webhookSecrets(workload, config), ...payloadKeys(workload, config)]),
+    ...workloads.flatMap((workload) => checkpointVariables(workload, documents)),
     ...documents.flatMap((document) => [...selectors(document, workloads), ...scaling(document, documents, config)]),
     ...policies(documents, workloads),
   ]
@@ -112,6 +120,29 @@ function webhookSecrets(workload: Workload, { notifications }: Config): string[]
   return unless(workload.name, {
     'the secrets of receivers where they are signed with, and nowhere else': isMounted === (isLedger && files.length > 0),
     [`the secrets of receivers in ${webhookFolder}`]: files.every((file) => file.startsWith(`${webhookFolder}/`)),
+  })
+}
+
+/** The keys of payloads in every pod: every process reads and writes payloads. */
+function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): string[] {
+  const files = temporal.encryption?.keys.flatMap(({ keyFile }) => keyFile ?? []) ?? []
+  const volume = container.volumeMounts.find(({ mountPath }) => mountPath === payloadFolder)?.name
+  return unless(name, {
+    'the keys of payloads, if there are any': pod.volumes.some((one) => one.name === volume && one.secret) === files.length > 0,
+    [`the keys of payloads in ${payloadFolder}`]: files.every((file) => file.startsWith(`${payloadFolder}/`)),
+  })
+}
+
+/** The variable with the authorization of the object store, which could erase the checkpoints of all streams. */
+function checkpointVariables(workload: Workload, documents: readonly Document[]): string[] {
+  const [, variable] = /^ *authorization: \$\{(\w+)\}$/m.exec(configText(documents) ?? '') ?? []
+  if (variable === undefined) return []
+  const given = workload.container.env?.find(({ name }) => name === variable)
+  const [role = ''] = option(workload, '--role')
+  return unless(workload.name, {
+    [`${variable} from a Secret where checkpoints are kept, and withheld elsewhere`]: checkpointRoles.includes(role)
+      ? given?.valueFrom?.secretKeyRef?.key === variable
+      : given?.value === 'withheld',
   })
 }
 

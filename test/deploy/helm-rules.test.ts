@@ -143,6 +143,56 @@ describe('the rules for the secrets of receivers', () => {
   })
 })
 
+/** The rendering of `rendered` with these lines more in its config. */
+function withConfig(more: string, change?: (text: string) => string): Document[] {
+  const [map, ...others] = rendered(change) as [Document, ...Document[]]
+  return [{ ...map, data: { 'portage.yaml': `${map.data?.['portage.yaml'] ?? ''}${more}\n` } }, ...others]
+}
+
+describe('the rules for the keys of payloads', () => {
+  const keys = (file: string) => `temporal: { address: 'temporal:7233', encryption: { keys: [{ id: a, keyFile: ${file} }] } }`
+  const bare = (more: string, change?: (text: string) => string) =>
+    withConfig(more, change).map((one) =>
+      one.data
+        ? { ...one, data: { 'portage.yaml': one.data['portage.yaml']!.replace("temporal: { address: 'temporal:7233' }\n", '') } }
+        : one,
+    )
+  const mounted = (text: string) =>
+    text
+      .replace('volumeMounts: [', 'volumeMounts: [{ name: keys, mountPath: /run/secrets/portage/payload-keys, readOnly: true }, ')
+      .replace('volumes: [', 'volumes: [{ name: keys, secret: { secretName: payload-keys } }, ')
+
+  test('the keys of payloads may lie in every pod', () => {
+    expect(problemsOf(bare(keys('/run/secrets/portage/payload-keys/a'), mounted))).toEqual([])
+  })
+
+  test('a pod without the keys of payloads is found, and a key elsewhere', () => {
+    expect(problemsOf(bare(keys('/run/secrets/portage/payload-keys/a')))).toEqual(['lane: not the keys of payloads, if there are any'])
+    expect(problemsOf(bare(keys('/etc/a'), mounted))).toEqual(['lane: not the keys of payloads in /run/secrets/portage/payload-keys'])
+  })
+})
+
+describe('the rules for secrets of some roles', () => {
+  const checkpoints = `streams:\n  checkpoints:\n    kind: http\n    url: https://objects.example/\n    authorization: \${CHECKPOINTS_AUTHORIZATION}`
+  const problems = (role: string, value: string) =>
+    problemsOf(
+      withConfig(checkpoints, (text) => text.replace(/- args: .*/, `- args: [run, --role, ${role}]\n          env: [${value}]`)),
+    ).filter((problem) => problem.includes('CHECKPOINTS_AUTHORIZATION'))
+  const given = '{ name: CHECKPOINTS_AUTHORIZATION, valueFrom: { secretKeyRef: { name: a, key: CHECKPOINTS_AUTHORIZATION } } }'
+  const withheld = '{ name: CHECKPOINTS_AUTHORIZATION, value: withheld }'
+
+  test.each(['intake', 'api'])('the role %s must have the authorization of the checkpoints', (role) => {
+    expect(problems(role, given)).toEqual([])
+    expect(problems(role, withheld)).toHaveLength(1)
+  })
+
+  test.each(['lane', 'chain', 'ledger'])('the role %s must not have the authorization of the checkpoints', (role) => {
+    expect(problems(role, withheld)).toEqual([])
+    expect(problems(role, given)).toHaveLength(1)
+    expect(problems(role, '')).toHaveLength(1)
+  })
+})
+
 describe('the rules for what is scaled', () => {
   const scaled = (change: (text: string) => string = (text) => text): Document[] => {
     const [map, lane, policy] = rendered() as [Document, Document, Document]

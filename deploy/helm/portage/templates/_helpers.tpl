@@ -80,7 +80,22 @@ spec:
       env:
         - name: PORTAGE_CONFIG
           value: /etc/portage/portage.yaml
-      {{- with $root.Values.environmentSecrets }}
+        {{- range $secret := $root.Values.environmentSecrets }}
+        {{- if kindIs "map" $secret }}
+        {{- range $key := $secret.keys }}
+        - name: {{ $key }}
+          {{- if has $.role $secret.roles }}
+          valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $key }} } }
+          {{- else }}
+          # Every process reads the whole config, and so needs each of its variables.
+          value: withheld
+          {{- end }}
+        {{- end }}
+        {{- end }}
+        {{- end }}
+      {{- $shared := list -}}
+      {{- range $root.Values.environmentSecrets }}{{ if kindIs "string" . }}{{ $shared = append $shared . }}{{ end }}{{ end }}
+      {{- with $shared }}
       envFrom:
         {{- range . }}
         - secretRef:
@@ -139,6 +154,11 @@ spec:
           mountPath: /run/secrets/portage/temporal
           readOnly: true
         {{- end }}
+        {{- if $root.Values.temporal.payloadKeysSecret }}
+        - name: payload-keys
+          mountPath: /run/secrets/portage/payload-keys
+          readOnly: true
+        {{- end }}
   volumes:
     - name: config
       configMap:
@@ -167,6 +187,12 @@ spec:
     - name: temporal
       secret:
         secretName: {{ $credentials }}
+        defaultMode: 0440
+    {{- end }}
+    {{- if $root.Values.temporal.payloadKeysSecret }}
+    - name: payload-keys
+      secret:
+        secretName: {{ $root.Values.temporal.payloadKeysSecret }}
         defaultMode: 0440
     {{- end }}
   {{- with $root.Values.nodeSelector }}
@@ -292,6 +318,12 @@ spec:
 {{- if not $.Values.ledger.notificationsSecret }}{{ fail (printf "ledger.notificationsSecret is empty: the secret of the receiver %s is a file of it" $receiver.name) }}{{- end -}}
 {{- if not (hasPrefix "/run/secrets/portage/notifications/" $secret.secretFile) }}{{ fail (printf "config.notifications: the secretFile of %s is not in /run/secrets/portage/notifications" $receiver.name) }}{{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $key := ((.Values.config.temporal | default dict).encryption | default dict).keys }}
+{{- if $key.keyFile }}
+{{- if not $.Values.temporal.payloadKeysSecret }}{{ fail (printf "temporal.payloadKeysSecret is empty: the payload key %s is a file of it" $key.id) }}{{- end -}}
+{{- if not (hasPrefix "/run/secrets/portage/payload-keys/" $key.keyFile) }}{{ fail (printf "config.temporal.encryption: the keyFile of %s is not in /run/secrets/portage/payload-keys" $key.id) }}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- $served := dict -}}
