@@ -16,6 +16,7 @@ interface Service {
   readonly image: string
   readonly profiles?: readonly string[]
   readonly user?: string
+  readonly platform?: string
   readonly read_only?: boolean
   readonly cap_drop?: readonly string[]
   readonly security_opt?: readonly string[]
@@ -47,7 +48,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const compose = parse(read('docker-compose.temporal.yml'), { merge: true }) as Compose
 const { version } = JSON.parse(read('package.json')) as { version: string }
 const services = Object.entries(compose.services)
-const ofPortage = services.filter(([, { profiles }]) => profiles?.includes('portage'))
+const ofPortage = services.filter(([, { image }]) => image.includes('PORTAGE_IMAGE'))
 const variables = Object.fromEntries(
   [...read('deploy/compose/nodes.env.example').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value]) => [name, value]),
 )
@@ -187,6 +188,16 @@ describe('its Portage', () => {
     }
     const sources = ofPortage.flatMap(([, { secrets = [] }]) => secrets.map(sourceOf))
     expect(new Set(sources).size).toBe(sources.length)
+  })
+
+  test('subscribes to the guardian spy of the compose file, which starts with it', () => {
+    const { spy } = compose.services
+    expect(config.bridges['wormhole-token-bridge']?.spies).toEqual([{ address: 'spy:7073' }])
+    expect(option(spy!, '--spyRPC')).toEqual(['[::]:7073'])
+    expect(spy).toMatchObject({ profiles: ['portage'], networks: compose.services['intake']?.networks, platform: 'linux/amd64' })
+    expect(spy?.ports ?? []).toEqual([])
+    // The only place that it can write to.
+    expect(option(spy!, '--nodeKey')[0]).toMatch(/^\/tmp\//)
   })
 
   test('has a volume of its own for each process, and time to stop', () => {
