@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeDashboards } from './dashboards/index.ts'
 import { configJsonSchema } from '../config/schema/fields.ts'
+import { describeGriefing } from './griefing.ts'
 import { describeScaling } from './scaling.ts'
 import { describeAccess } from './docs/access.ts'
 import { describeApi } from './docs/api.ts'
@@ -52,6 +53,7 @@ async function generatedFiles(root: string): Promise<[path: string, text: string
     ...partly(root, 'docs/operate/monitor/alerts.md', describeAlerts(root)),
     ...[...describeRunbooks(root)].flatMap(([path, part]) => partly(root, path, part)),
     ...partly(root, 'docs/operate/scaling.md', describeScaling()),
+    ...partly(root, 'docs/concepts/threat-model.md', describeGriefing()),
     ['bridges/wormhole-token-bridge/emitters.ts', describeEmitters()],
     ...describeDashboards(),
   ]

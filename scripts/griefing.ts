@@ -1,0 +1,117 @@
+/**
+ * Prints what a day of each griefing attack costs, with Portage's own limits: `npx tsx scripts/griefing.ts`. The
+ * attacker always has a transfer that Portage may deliver next. The product's `Losses` decides what is sent.
+ */
+import { fileURLToPath } from 'node:url'
+import { budgetsPerChain, Losses } from '../activities/checks/losses.ts'
+import type { Parties } from '../bridges/port.ts'
+import { configSchema } from '../config/schema/schema.ts'
+import { markdownTable, wrapped } from './docs/markdown.ts'
+
+const minuteMs = 60_000
+const minutesPerDay = 24 * 60
+/** Gas of one transaction, and prices of a unit of gas, wei. */
+const gas = { send: 120_000n, deliver: 200_000n, outrun: 90_000n } as const
+const prices = { source: 1_000_000_000n, target: 10_000_000_000n } as const
+/** Portage's calls that are pending at the same time: a lane's window. */
+const pendingCalls = 16
+const { transfers } = configSchema.parse({ chains: {}, bridges: {} })
+const budget = BigInt(transfers.maxLossPerTokenPerHourWei)
+
+interface Attack {
+  readonly name: string
+  /** Parties of the attacker's next transfer. */
+  readonly target: (index: number) => Pick<Parties, 'recipient' | 'token'>
+  readonly isContract?: boolean
+  /** A call pays out without code of the recipient. */
+  readonly unwraps?: boolean
+  /** Only the attacker uses the token. */
+  readonly isOwnToken?: boolean
+  /** The attacker delivers first. */
+  readonly outruns?: boolean
+  /** wei that each transfer costs the attacker. */
+  readonly price: bigint
+}
+
+const fresh = (token: string) => (index: number) => ({ recipient: `r${index}`, token })
+const send = gas.send * prices.source
+
+export const attacks: readonly Attack[] = [
+  { name: 'fresh contracts that revert, of a token that unwraps', target: fresh('weth'), isContract: true, unwraps: true, price: send },
+  { name: 'fresh contracts that revert, of a token with hooks', target: fresh('hooks'), isContract: true, price: send },
+  { name: 'one recipient whose deliveries revert', target: () => ({ recipient: 'r', token: 'hooks' }), isContract: true, price: send },
+  { name: "the attacker's own token reverts", target: fresh('junk'), isOwnToken: true, price: send },
+  {
+    name: '100 own tokens of the attacker revert',
+    isOwnToken: true,
+    target: (index) => ({ recipient: `r${index}`, token: `junk${index % 100}` }),
+    price: send,
+  },
+  { name: 'the attacker delivers each transfer first', target: fresh('usdc'), outruns: true, price: send + gas.deliver * prices.target },
+]
+
+export interface Day {
+  readonly attacker: bigint
+  readonly operator: bigint
+  /** Minutes in which an honest transfer of the token waits. */
+  readonly waits: { readonly accounts: number; readonly contracts: number }
+}
+
+/** A day of an attack: each minute, up to `pendingCalls` of the attacker's transfers, whose losses show after all. */
+export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack): Day {
+  const losses = new Losses(transfers.quarantineSeconds * 1_000, budget)
+  const parties = (given: Pick<Parties, 'recipient' | 'token'>): Parties => ({ bridge: 'b', targetChain: 'target', ...given })
+  const lost = (outruns ? gas.outrun : gas.deliver) * prices.target
+  const waits = { accounts: 0, contracts: 0 }
+  let sent = 0
+  for (let minute = 0; minute < minutesPerDay; minute++) {
+    const now = minute * minuteMs
+    const mayTry = (given: Parties) => !losses.quarantineOf(given, { isContract }, now)
+    const calls = Array.from({ length: pendingCalls }, (_, index) => parties(target(sent + index))).filter(mayTry)
+    for (const [index, call] of calls.entries()) {
+      const loss = { txHash: `${sent + index}`, paid: lost, now }
+      if (outruns) losses.addOutrun(call, loss)
+      else losses.add(call, loss, isContract)
+    }
+    sent += calls.length
+    for (const [who, isHonestContract] of [
+      ['accounts', false],
+      ['contracts', true],
+    ] as const) {
+      const honest = parties({ recipient: 'honest', token: target(0).token })
+      if (!unwraps && losses.quarantineOf(honest, { isContract: isHonestContract }, now)) waits[who] += 1
+    }
+  }
+  return { attacker: BigInt(sent) * price, operator: BigInt(sent) * lost, waits }
+}
+
+/** Most that one target chain can lose in a day of any attack that makes calls revert and delivers nothing itself. */
+export function mostLostPerDay(): bigint {
+  return 24n * (budgetsPerChain * budget + BigInt(pendingCalls) * gas.deliver * prices.target)
+}
+
+/** The table of docs/concepts/threat-model.md, with the numbers that it rests on. */
+export function describeGriefing(): string {
+  const rows = attacks.map((attack) => {
+    const { attacker, operator, waits } = dayOf(attack)
+    const minutes = (waiting: number) =>
+      waiting === 0 ? 'never' : `${(waiting / 60).toFixed(1)} h${attack.isOwnToken ? ', own tokens only' : ''}`
+    return [attack.name, coins(attacker), coins(operator), minutes(waits.accounts), minutes(waits.contracts)]
+  })
+  const count = BigInt(pendingCalls * minutesPerDay)
+  const dust = (how: string, lost: bigint) => [`native dust, ${how}`, coins(count * send), coins(lost), 'never', 'never']
+  const headings = ['a day of', 'the attacker pays', 'Portage loses', 'honest recipients without code wait', 'honest contracts wait']
+  const table = markdownTable(headings, [
+    ...rows,
+    dust('no `minimumAmount`', count * gas.deliver * prices.target),
+    dust('below `minimumAmount`', 0n),
+    dust('parked: takes no room', 0n),
+  ])
+  const text = `Amounts are coins, with up to ${pendingCalls} pending calls, a step of a minute, and the default limits. Waits are those of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei: ${gas.deliver} for a delivery, ${gas.outrun} for a call that comes second. By reverts, Portage loses at most ${coins(mostLostPerDay())} a day on a chain in each process: the hourly budgets of ${budgetsPerChain} tokens and a window of pending calls. Batches may lose a budget per token in addition. The limits of the key (maxSpendingPerDayWei) end any loss.`
+  return `${table}\n\n${wrapped(text)}`
+}
+
+const gwei = 1_000_000_000n
+const coins = (wei: bigint) => (Number(wei) / 1e18).toFixed(2)
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(describeGriefing())

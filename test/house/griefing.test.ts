@@ -1,0 +1,18 @@
+import { describe, expect, test } from 'vitest'
+import { attacks, dayOf, mostLostPerDay } from '../../scripts/griefing.ts'
+
+describe('a day of griefing', () => {
+  test.each(attacks.map((attack) => [attack.name, attack] as const))('%s: costs stay within the stated bounds', (_, attack) => {
+    const { attacker, operator, waits } = dayOf(attack)
+    expect(operator).toBeGreaterThan(0n)
+    // A delivery that comes first costs its sender more than the call that reverts costs Portage.
+    expect(operator).toBeLessThanOrEqual(attack.outruns ? attacker / 2n : mostLostPerDay())
+    if (!attack.isOwnToken) expect(waits.accounts).toBe(0)
+    if (attack.unwraps || attack.outruns) expect(waits.contracts).toBe(0)
+  })
+
+  test('a token that unwraps loses no more to contracts than its hourly budgets and a window of pending calls', () => {
+    const [unwrapping] = attacks
+    expect(dayOf(unwrapping!).operator).toBeLessThan(mostLostPerDay() / 3n)
+  })
+})
