@@ -53,6 +53,7 @@ export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>)
     bridges: Object.keys(bridges),
     nodes: nodesThat(() => true),
     voters: nodesThat((use) => use === 'all' || use === 'read'),
+    networkIds: Object.values(chains).map(({ networkId }) => networkId),
     wormholeChainIds: Object.fromEntries(numbers) as Record<string, number>,
     lanes: lanesOf({ chains }).map(({ id }) => id),
   }

@@ -41,8 +41,10 @@ the key of each chain; the fee of each token that is delivered.`,
     const text = [
       `${options.out}: ${network}, ${chains.map(({ name }) => name).join(', ')}`,
       ...chains.flatMap(({ name, networkId }) => {
-        const successor = ended.get(networkId)
-        return successor ? [`! ${name} (EIP-155 chain id ${networkId}) was shut down in 2024: --chain ${successor} has replaced it.`] : []
+        const { year, successor } = ended.get(networkId) ?? {}
+        if (year === undefined) return []
+        const instead = successor === undefined ? '' : `: --chain ${successor} has replaced it`
+        return [`! ${name} (EIP-155 chain id ${networkId}) was shut down in ${year}${instead}.`]
       }),
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),

@@ -8,13 +8,18 @@ export type Network = (typeof networks)[number]
 /** An EVM chain with a token bridge, from the Wormhole SDK. */
 export type KnownChain = ReturnType<typeof toChain>
 
-/** Test networks that ended in 2024 but are still in the SDK's tables: EIP-155 chain id → successor. */
-export const ended: ReadonlyMap<number, string> = new Map([
-  [5, 'sepolia'],
-  [420, 'optimism-sepolia'],
-  [80_001, 'polygon-sepolia'],
-  [84_531, 'base-sepolia'],
-  [421_613, 'arbitrum-sepolia'],
+/**
+ * Test networks that were shut down but are still in the SDK's tables: EIP-155 chain id → year and, if the SDK has one,
+ * the network that replaces it. Alfajores and Holesky: docs.celo.org/network.
+ */
+export const ended: ReadonlyMap<number, { readonly year: number; readonly successor?: string }> = new Map([
+  [5, { year: 2024, successor: 'sepolia' }],
+  [420, { year: 2024, successor: 'optimism-sepolia' }],
+  [17_000, { year: 2025, successor: 'sepolia' }],
+  [44_787, { year: 2025 }],
+  [80_001, { year: 2024, successor: 'polygon-sepolia' }],
+  [84_531, { year: 2024, successor: 'base-sepolia' }],
+  [421_613, { year: 2024, successor: 'arbitrum-sepolia' }],
 ])
 
 export function knownChains(network: Network): readonly KnownChain[] {
@@ -49,9 +54,15 @@ const tagged = { finality: { kind: 'tag' }, source: 'chainlink-evm: finality tag
 const ethereum: ChainAdvice = { ...tagged, blockTimeMs: 12_000 }
 const arbitrum: ChainAdvice = { ...tagged, feeModel: 'arbitrum' }
 const opStack: ChainAdvice = { ...tagged, feeModel: 'op-stack', source: 'chainlink-evm: finality tag on; 13 to 15 minutes' }
+const opStackOfViem: ChainAdvice = {
+  ...tagged,
+  feeModel: 'op-stack',
+  source: 'viem: a chain of the OP stack, whose nodes tag what Ethereum has finalized',
+}
 const polygon: ChainAdvice = { finality: { kind: 'depth', blocks: 500 }, source: 'chainlink-evm: depth 500, tag off' }
 const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "chainlink's older defaults: 50" }
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
+const kaia: ChainAdvice = { finality: { kind: 'instant' }, source: 'docs.kaia.io, "Consensus Mechanism": immediate finality' }
 
 /** By EIP-155 chain id, from docs/operate/chains.md ("Finality"). Test networks have their main network's advice. */
 const advised: Readonly<Record<number, ChainAdvice>> = {
@@ -61,6 +72,8 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 137: polygon, 80002: polygon },
   ...{ 56: bsc, 97: bsc },
   ...{ 43114: avalanche, 43113: avalanche },
+  ...{ 8217: kaia, 1001: kaia },
+  ...{ 130: opStackOfViem, 1301: opStackOfViem, 480: opStackOfViem, 4801: opStackOfViem, 57073: opStackOfViem, 763373: opStackOfViem },
 }
 
 /** Chains that are not listed get the node's finality tag, which is never too early. */

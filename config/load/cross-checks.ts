@@ -1,4 +1,6 @@
-import type { Problem } from './problems.ts'
+import { laneId } from '../../domain/lane/lane.ts'
+import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
+import { isShownName, pathText, type Problem } from './problems.ts'
 
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
@@ -6,14 +8,14 @@ type Chains = readonly (readonly [name: string, chain: Fields])[]
 /** Finds problems between fields. Reads the unchecked tree, so that these problems are listed with all others. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
-  const chains: Chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)])
+  const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
   const { 'wormhole-token-bridge': wormhole, 'native-bridge': native } = map(bridges)
   const names = chains.map(([name]) => name)
   return [
     ...checkChains(named, chains),
     ...(wormhole === undefined ? [] : checkWormhole(map(wormhole), chains)),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
-    ...checkReceivers(maps(notifications), names, Object.keys(map(bridges))),
+    ...checkReceivers(maps(notifications), { chains: names, bridges: Object.keys(map(bridges)), lanes: laneIds(chains) }),
     ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
   ]
 }
@@ -74,7 +76,8 @@ function checkLanes(path: string, lanes: readonly Fields[]): Problem[] {
   )
 }
 
-function checkWormhole({ minimumFees, prices, calls, emitters, freeRoutes }: Fields, chains: Chains): Problem[] {
+function checkWormhole(fields: Fields, chains: Chains): Problem[] {
+  const { minimumFees, prices, calls, emitters, freeRoutes, streams } = fields
   const path = 'bridges.wormhole-token-bridge'
   const names = chains.map(([name]) => name)
   const tables = (fields: Fields) =>
@@ -104,9 +107,34 @@ function checkWormhole({ minimumFees, prices, calls, emitters, freeRoutes }: Fie
     ...tables({ minimumFees, prices, calls }).flatMap(({ path, chain }) => checkChain(path, chain, names)),
     ...tables({ minimumFees, prices }).flatMap(({ path, table }) => checkTokens(path, table)),
     ...ownEmitters,
-    // Only the target must be configured: the source of a free route may be a chain without a node.
-    ...maps(freeRoutes).flatMap(({ target }, index) => checkChain(`${path}.freeRoutes[${index}].target`, target, names)),
+    ...Object.keys(map(streams)).flatMap((source) => checkSource(pathText([path, 'streams', source]), source, fields, chains)),
+    ...maps(freeRoutes).flatMap(({ source, target }, index) => [
+      ...checkSource(`${path}.freeRoutes[${index}].source`, source, fields, chains),
+      ...checkChain(`${path}.freeRoutes[${index}].target`, target, names),
+      ...(typeof target === 'string' && source === target ? [loop(`${path}.freeRoutes[${index}].target`)] : []),
+    ]),
   ]
+}
+
+/** A source of Wormhole: a chain of the config, or `wormhole-<number>` of another chain with a known emitter. */
+function checkSource(path: string, source: unknown, { emitters, everySource }: Fields, chains: Chains): Problem[] {
+  if (typeof source !== 'string') return []
+  const number = numberOfUnconfigured(source)
+  if (number === undefined) {
+    return checkChain(
+      path,
+      source,
+      chains.map(([name]) => name),
+    )
+  }
+  const [name] = chains.find(([, { wormholeChainId }]) => String(wormholeChainId) === number) ?? []
+  if (name !== undefined) return [{ path, problem: `is the chain ${name} of this config`, remedy: `Write ${name}.` }]
+  if (everySource !== undefined || Object.hasOwn(map(emitters), number)) return []
+  return [{ path, problem: 'is no source of this config', remedy: `Set everySource, or emitters.${number}.` }]
+}
+
+function loop(path: string): Problem {
+  return { path, problem: 'is the source too', remedy: 'A route leads to another chain: correct one of them.' }
 }
 
 const neededByWormhole = {
@@ -139,12 +167,11 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {
-    const remedy = 'A route leads to another chain: correct one of them.'
     const isLoop = typeof source === 'string' && source === target
     return [
       ...checkChain(`${path}[${index}].source`, source, chains),
       ...checkChain(`${path}[${index}].target`, target, chains),
-      ...(isLoop ? [{ path: `${path}[${index}].target`, problem: 'is the source too', remedy }] : []),
+      ...(isLoop ? [loop(`${path}[${index}].target`)] : []),
     ]
   })
   return [
@@ -155,24 +182,36 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
   ]
 }
 
-/** Receivers must have different names. A filter on an unknown chain or bridge would match nothing. */
-function checkReceivers(receivers: readonly Fields[], chains: readonly string[], bridges: readonly string[]): Problem[] {
-  const names = repeated(
+function laneIds(chains: Chains): string[] {
+  return chains.flatMap(([, { family, networkId, lanes }]) =>
+    maps(lanes).map(({ address }) => laneId(String(family), String(networkId), String(address))),
+  )
+}
+
+/** Receivers must have different names. A filter on an unknown chain, bridge or lane would match nothing. */
+function checkReceivers(receivers: readonly Fields[], names: Readonly<Record<'chains' | 'bridges' | 'lanes', string[]>>): Problem[] {
+  const same = repeated(
     receivers.map(({ name }) => name),
     (index) => `notifications[${index}].name`,
     (_, first) => `is that of notifications[${first}], too`,
     'Give every receiver a name of its own.',
   )
-  const unknown = Object.entries({ chains, bridges }).flatMap(([field, known]) =>
+  const unknown = Object.entries(names).flatMap(([field, known]) =>
     receivers.flatMap((receiver, index) =>
       (Array.isArray(receiver[field]) ? receiver[field] : []).flatMap((one: unknown, place) => {
-        if (typeof one !== 'string' || known.includes(one) || (field === 'chains' && /^wormhole-[0-9]+$/.test(one))) return []
+        if (
+          typeof one !== 'string' ||
+          known.includes(one) ||
+          known.includes(one.toLowerCase()) ||
+          (field === 'chains' && /^wormhole-[0-9]+$/.test(one))
+        )
+          return []
         const problem = `is not one of the ${field} of this config`
         return [{ path: `notifications[${index}].${field}[${place}]`, problem, remedy: `Use one of: ${listed(known)}.` }]
       }),
     ),
   )
-  return [...names, ...unknown]
+  return [...same, ...unknown]
 }
 
 function checkChain(path: string, name: unknown, chains: readonly string[]): Problem[] {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { forms, isOf } from '../../domain/text/forms.ts'
 import { type Field, fieldAt } from '../schema/fields.ts'
 
 /** A mistake in a config. It quotes no value, because values may be secrets. */
@@ -17,7 +18,21 @@ export function invalid(source: string, problems: readonly Problem[], cause?: un
 }
 
 export function pathText(path: readonly PropertyKey[]): string {
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('')
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${isShownName(String(part)) ? String(part) : hiddenName}`,
+    )
+    .join('')
+}
+
+const hiddenName = '(a name that is not shown)'
+/** Keys of the config's maps beside names of chains: numbers, contracts, selectors, `*`, tokens of Wormhole. */
+const keyOfMap = /^([0-9]{1,5}|\*|0x[0-9a-fA-F]{8}|[0-9]{1,5}\/(0x)?[0-9a-fA-F]{1,64}|__proto__)$/
+const fieldLike = /^[A-Za-z][a-z]{0,20}([A-Z][a-z]{1,20}){0,5}$/
+
+/** Whether a problem may name it. Other names may be secrets, because a wrong colon makes a name of a value. */
+export function isShownName(name: string): boolean {
+  return fieldLike.test(name) || isOf(forms.name, name) || isOf(forms.address, name) || keyOfMap.test(name)
 }
 
 export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
@@ -52,7 +67,8 @@ function unknownKey(path: readonly PropertyKey[], key: string, raw: unknown): Pr
   const known = knownKeys(path, raw)
   const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2)
   const remedy = close ? `Did you mean ${close}?` : `Remove it; known here: ${known.join(', ')}.`
-  return { path: pathText([...path, key]), problem: 'is not a field of the config', remedy }
+  const shown = close !== undefined || fieldLike.test(key) ? key : hiddenName
+  return { path: [pathText(path), shown].filter(Boolean).join('.'), problem: 'is not a field of the config', remedy }
 }
 
 function unknownValue(path: string, value: unknown, allowed: readonly unknown[]): Problem {

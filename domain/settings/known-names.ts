@@ -9,6 +9,7 @@ export interface KnownNames {
   /** Names of the nodes of each chain that serve reads. A majority is a majority of these nodes. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   readonly wormholeChainIds?: Readonly<Record<string, number>>
+  readonly networkIds?: readonly number[]
   readonly lanes: readonly string[]
   /** Whether tokens that are not listed may be revoked, as settings from outside this namespace need. Absent: no. */
   readonly unlistedTokens?: true
@@ -49,6 +50,9 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     case 'deny':
     case 'allow': {
       const [chain, address] = order.value.split('/')
+      // Wormhole numbers chains up to 65,535. Native bridges take the network ids of the config.
+      if (order.what === 'token' && Number(chain) > 65_535 && known.networkIds && !known.networkIds.includes(Number(chain)))
+        fail(`${path}.value: no bridge has a chain ${chain}`)
       if (order.what === 'recipient' && address !== undefined) one(chain, chains, 'chain', `${path}.value`)
       return
     }

@@ -1,8 +1,7 @@
 import { agePattern, parseAge } from './age.ts'
 
 /**
- * How a text of one kind must look. The config, the command line, the API, the orders and the page all check a kind with
- * the same form.
+ * How a text of one kind must look. Config, command line, API, orders and page check each kind with the same form.
  */
 export interface Form {
   /** Has no flags, because JSON Schema knows none. */

@@ -38,7 +38,7 @@ const storeOf = (text: string): ArchiveStore => ({
 
 const jsonPieces = ['null', '5', '"x"', '[', ']', '{', '}', '\n', ',', '"__proto__":', '1e999', '\u0000', '-1']
 const date = '2026-01-02'
-const day = `{"version":1,"at":5,"previous":"${createHash('sha256').update(`portage:${date}`).digest('hex')}"}\n`
+const day = `{"version":1,"at":"2026-01-02T00:00:00.000Z","subject":"lane","id":"evm-1:0xa","kind":"pause","previous":"${createHash('sha256').update(`portage:${date}`).digest('hex')}"}\n`
 const hour = 1_700_000_000_000 - (1_700_000_000_000 % 3_600_000)
 const spending = `\n${hour} 5 1000\n\n${hour + 5} 6 2000\n`
 const limits = { maxSpendingPerHourWei: '1000000', maxSpendingPerDayWei: '1000000' } as Parameters<typeof createSpendingLog>[1]

@@ -81,8 +81,8 @@ export const paymentOrders = {
       const { client, config, chain } = context
       const [id, payer] = [await findLane(client, config, name, chain), await findLane(client, config, from, chain)]
       const { by, reason } = context.allow(aboutLane(config, payer))
-      const paying = lanesOf(config).find((one) => one.id === payer)?.chain
-      if (paying !== undefined && !chainOf(config, paying).signing.topUps)
+      const paying = configured(config, payer).chain
+      if (!chainOf(config, paying).signing.topUps)
         throw invalid(`chains.${paying}.signing.topUps is false: keys there pay no other lanes. Send coins to the lane from elsewhere.`)
       const intent = topUpIntent(id, payer, weiOf(context, amount, payer))
       return pay(context, 'top-up', { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
@@ -106,11 +106,17 @@ export const paymentOrders = {
   },
 } satisfies Record<string, OrderSpec>
 
+/** A lane that may pay: no process would ever end a payment of a lane outside the config. Throws LANE_NOT_FOUND. */
+function configured(config: OrderContext['config'], lane: LaneId) {
+  const found = lanesOf(config).find(({ id }) => id === lane)
+  if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane } })
+  return found
+}
+
 /** Throws INPUT_INVALID, LANE_NOT_FOUND, and errors of reading the chain. */
 async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
   const { config, withChain, sweepToken } = context
-  const found = lanesOf(config).find(({ id }) => id === lane)
-  if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane } })
+  const found = configured(config, lane)
   const { treasury } = chainOf(config, found.chain)
   if (!treasury) throw invalid(`chains.${found.chain}.treasury is not in the config`)
   const { address, minimumBalance } = found.lane
@@ -127,6 +133,7 @@ async function pay(
   { lane: payer, intent }: { readonly lane: LaneId; readonly intent: Intent },
   order: Order,
 ): Promise<OrderResult> {
+  configured(config, payer)
   // The order's name makes the key unique per route, because a key from a header has no space.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }

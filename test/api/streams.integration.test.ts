@@ -1,3 +1,4 @@
+import { laneSchema } from '../../config/schema/lane-schema.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -17,8 +18,12 @@ let setting: Awaited<ReturnType<typeof openApi>>
 const audited: string[] = []
 beforeAll(async () => {
   stage = await startStreamStage()
+  const dead = deadConfig(await freePort())
+  const { signing, ...ethereum } = dead.chains['ethereum']!
+  const lanes = [laneSchema.parse({ address: `0x${'a'.repeat(40)}` })]
   const config = {
-    ...deadConfig(await freePort()),
+    ...dead,
+    chains: { ...dead.chains, ethereum: { ...ethereum, signing: { ...signing, topUps: true }, lanes } },
     temporal: { address: stage.address, namespace: 'default', useEnvironment: false },
   }
   const auditStream = async (name: string) => {
@@ -224,7 +229,7 @@ describe('orders to a lane', () => {
       { id, status: { ...by, lane, intent: { to: other.slice(9), value: '7', data: '0x' } } },
     ])
     expect(await order('top-up', { from: lane, amount: '7' })).toMatchObject({ status: 400, code: 'INPUT_INVALID' })
-    expect(await order('sweep', { keep: '1' })).toMatchObject({ status: 404, code: 'LANE_NOT_FOUND' })
+    expect(await order('sweep', { keep: '1' })).toMatchObject({ status: 400, code: 'INPUT_INVALID' })
     const end = { method: 'POST', url: `/v1/transactions/${id}/cancel`, payload: { reason: by.reason } } as const
     expect((await setting.api.inject(end)).json()).toEqual({ id, asked: 'cancel' })
     const isAsked = async () =>

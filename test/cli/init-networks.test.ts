@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { ended as successors, knownChains, type Network, networks } from '../../cli/init/networks.ts'
+import { adviceOf, ended as successors, knownChains, type Network, networks } from '../../cli/init/networks.ts'
 import { wormholeTable } from '../../cli/init/wormhole-table.ts'
 import { describeWormholeTable } from '../../scripts/docs/wormhole-table.ts'
 
-const successorOf = ({ networkId }: { readonly networkId: number }) => successors.get(networkId)
+const successorOf = ({ networkId }: { readonly networkId: number }) => successors.get(networkId)?.successor
 const find = (network: Network, name: string) => knownChains(network).find((chain) => chain.name === name)
 
 test('the table equals the installed Wormhole SDK (else: npm run docs)', () => {
@@ -38,8 +38,18 @@ test('a chain is read with its times, and without those that the SDK does not ha
 
 test('a test network that was shut down is said to be, with what has taken its place, which is there', () => {
   const named = (networkId: number) => knownChains('testnet').find((chain) => chain.networkId === networkId)?.name
-  const ended = knownChains('testnet').filter((chain) => successorOf(chain) !== undefined)
-  expect(ended.map(({ name }) => name)).toEqual(['ethereum', 'polygon', 'arbitrum', 'optimism', 'base'])
-  expect(ended.map(successorOf)).toEqual([11155111, 80002, 421614, 11155420, 84532].map(named))
-  expect(knownChains('mainnet').filter((chain) => successorOf(chain) !== undefined)).toEqual([])
+  const ended = knownChains('testnet').filter((chain) => successors.has(chain.networkId))
+  expect(ended.map(({ name }) => name)).toEqual(['ethereum', 'polygon', 'celo', 'arbitrum', 'optimism', 'base', 'holesky'])
+  expect(ended.map(successorOf)).toEqual([11155111, 80002, 0, 421614, 11155420, 84532, 11155111].map(named))
+  expect(knownChains('mainnet').filter((chain) => successors.has(chain.networkId))).toEqual([])
+})
+
+test.each([
+  ['mainnet', 'klaytn', { finality: { kind: 'instant' } }],
+  ['testnet', 'klaytn', { finality: { kind: 'instant' } }],
+  ...(['mainnet', 'testnet'] as const).flatMap((network) =>
+    ['unichain', 'worldchain', 'ink'].map((name) => [network, name, { finality: { kind: 'tag' }, feeModel: 'op-stack' }] as const),
+  ),
+] as const)('%s: %s gets the finality and the fee model that its documentation says', (network, name, advice) => {
+  expect(adviceOf(find(network, name)!)).toMatchObject(advice)
 })

@@ -33,6 +33,41 @@ describe('errors of the YAML', () => {
     expect(message).toContain('YAML')
   })
 
+  test.each([
+    ['in a map of fields', `${good}temporal: { "hunter2:secret": }\n`],
+    ['in a map of fields, like a name of a chain', `${good}temporal: { hunter2secret: }\n`],
+    ['among the chains', `chains:\n  "https://user:hunter2secret@node.example": {}\nbridges: {}\n`],
+    ['among the emitters', good.replace('bridge: {}', 'bridge: { emitters: { HUNTER2SECRET: x } }')],
+    ['among the streams', good.replace('bridge: {}', 'bridge: { streams: { "hunter2 secret": {} } }')],
+  ])('a secret that a wrong colon made a name is not quoted: %s', (_, text) => {
+    expect(refusal(text)).not.toMatch(/hunter2/i)
+    expect(refusal(text)).toContain('(a name that is not shown)')
+  })
+
+  test.each<[string, string]>([
+    ['streams.etherum is not a chain', good.replace('bridge: {}', 'bridge: { streams: { etherum: {} } }')],
+    ['streams.wormhole-2 is the chain ethereum', good.replace('bridge: {}', 'bridge: { streams: { wormhole-2: {} } }')],
+    ['streams.wormhole-5 is no source', good.replace('bridge: {}', 'bridge: { streams: { wormhole-5: {} } }')],
+    ['freeRoutes[0].source is not a chain', good.replace('bridge: {}', 'bridge: { freeRoutes: [{ source: bsc, target: ethereum }] }')],
+    [
+      'freeRoutes[0].target is the source too',
+      good.replace('bridge: {}', 'bridge: { freeRoutes: [{ source: ethereum, target: ethereum }] }'),
+    ],
+    ['temporal.address must be host:port', `${good}temporal: { address: '[:::::]:7233' }`],
+    ['temporal.namespace must be a name without spaces', `${good}temporal: { namespace: ' ' }`],
+    ['api.host must be a host name', `${good}api: { host: ':' }`],
+    [
+      'notifications[0].lanes[0] is not one of the lanes',
+      `${good}notifications: [{ name: a, url: "https://a.example", secrets: [{ secretVariable: A }], events: [lane.paused], lanes: ['evm-5:0x${'1'.repeat(40)}'] }]`,
+    ],
+    ...['https:x', 'https://a\\nb.example'].map((url): [string, string] => [
+      'nodes[0].url must be an http or https URL',
+      good.replace('https://node.example', url),
+    ]),
+  ])('a value that would have no effect, or another one, is refused: %s', (problem, text) => {
+    expect(refusal(text)).toContain(problem)
+  })
+
   test('and its warnings neither', async () => {
     const said: Error[] = []
     const listen = (warning: Error) => said.push(warning)

@@ -18,6 +18,9 @@ test.each([
   expect([...messageBytes(text)]).toEqual([...bytes])
 })
 
-test.each(['', ' \n', '%%%', 'AQAAA', '0x123', '=AQ='])('the text %j is refused as a message', (text) => {
-  expect(() => messageBytes(text)).toThrow(RelayerError)
-})
+test.each(['', ' \n', '%%%', 'AQAAA', '0x123', '=AQ=', 'abc', `${hex}0`, `0x${hex}0`, '0xyz'])(
+  'the text %j is refused as a message',
+  (text) => {
+    expect(() => messageBytes(text)).toThrow(RelayerError)
+  },
+)

@@ -1,3 +1,4 @@
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { BlockRef, Log, Receipt } from '../../port.ts'
 import { toAddress, toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { NotKnown, RpcError } from '../nodes/node-errors.ts'
@@ -10,12 +11,18 @@ const wholeBlockFrom = 4
 /** After a node refused to return a whole block's receipts, they are read one by one for this many blocks. */
 const singlyBlocks = 1_000
 
+function toStatus(value: unknown): Receipt['status'] {
+  const status = toNumber(value, 'receipt status')
+  if (status > 1) throw new RelayerError('NODE_REFUSED', { detail: "The node's answer has no valid receipt status." })
+  return status === 1 ? 'success' : 'reverted'
+}
+
 /** Throws NODE_REFUSED. */
 export function readReceipt(value: unknown): Receipt {
   const raw = toRecord(value, 'receipt')
   return {
     hash: toHash(raw['transactionHash'], 'transaction hash'),
-    status: toNumber(raw['status'], 'receipt status') === 1 ? 'success' : 'reverted',
+    status: toStatus(raw['status']),
     block: { height: toNumber(raw['blockNumber'], 'block number'), hash: toHash(raw['blockHash'], 'block hash') },
     from: toAddress(raw['from'], 'sender'),
     gasUsed: toDecimal(raw['gasUsed'], 'gas used'),
