@@ -119,7 +119,7 @@ describe('/v1/streams', () => {
 
   test.each<[string, string, object, string]>([
     ['a number as a number', 'skip', { number: 3, ...by }, 'body.number: '],
-    ['a number beyond u64', 'skip', { number: '18446744073709551616', ...by }, 'body.number: must be at most'],
+    ['a number beyond u64', 'skip', { number: '18446744073709551616', ...by }, 'body.number: must be a whole number below 2^64'],
     ['no reason', 'skip', { number: '3' }, 'body.reason: '],
     ['no reason', 'backfill', { from: 1, to: 2 }, 'body.reason: '],
     ['no reason', 'trust', { number: '3' }, 'body.reason: '],
