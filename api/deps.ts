@@ -14,7 +14,7 @@ import type { StreamAudit } from '../intake/streams/scanned/audit.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 
 export interface ApiDeps {
-  readonly config: Pick<Config, 'api' | 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'streams' | 'temporal'>
+  readonly config: Pick<Config, 'api' | 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'streams' | 'worker' | 'temporal'>
   readonly access: AccessSource
   readonly settings: () => Settings
   readonly client: TemporalClient

@@ -27,7 +27,7 @@ export interface Cause {
 
 /** The names in `<…>` of the catalogue's commands. */
 type Subject = 'scope' | 'chain' | 'node' | 'lane' | 'address' | 'other lane' | 'stream' | 'workflow' | 'receiver'
-export type CauseValues = Partial<Record<Subject | 'number' | 'id' | 'kind' | 'party' | 'nonce', string>>
+export type CauseValues = Partial<Record<Subject | 'number' | 'id' | 'kind' | 'party' | 'nonce' | 'version', string>>
 
 /** The commands of a cause with these values. `<…>` stays where the value is missing or unsafe in a shell. */
 export function commandsOf(code: CauseCode, values: CauseValues): readonly string[] {

@@ -75,7 +75,13 @@ export const temporalRows = {
     'The API key of Temporal expires soon.',
     'Create a new one, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
   ),
-  VERSION_INACTIVE: row('This version of the workers gets no new work.', 'Run `portage deploy status`, then `portage deploy promote`.'),
+  VERSION_INACTIVE: {
+    ...row('This version of the workers gets no new work.', 'Run `portage deploy status`, then `portage deploy promote`.'),
+    ...cause('note', 'The current version does all work.', [
+      'portage deploy status',
+      `portage deploy promote <version> ${commands.reason}`,
+    ]),
+  },
   QUEUE_UNPOLLED: fatal(
     'This process serves a task queue of Temporal, but no longer polls it.',
     'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start the process again. Keep its log: this is a bug.',

@@ -19,7 +19,7 @@ export interface StreamReport extends StreamView {
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. Absent: no guarantee is missing. */
   readonly unproved?: readonly string[]
-  /** Time of the last report of an intake, ISO 8601, if two audits have passed since. Absent: the stream is followed. */
+  /** Last report of an intake, ISO 8601, if two audits have passed since. Absent: the stream is followed. */
   readonly silentSince?: string
   /** When this report was made, ISO 8601. The stream's state is as of `updatedAt`. */
   readonly asOf: string

@@ -17,7 +17,7 @@ import type { causeReportSchema } from './schema.ts'
 import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.ts'
 
 export interface CausesOptions {
-  readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams'>
+  readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams' | 'worker'>
   /** Environment variables for the URLs of nodes that operators added. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** State of this process's subscriptions. Absent: spies are probed by opening a connection. */

@@ -35,6 +35,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' 
     ...explainStreams(facts, configured, silent),
     ...explainReceivers(facts),
     ...explainUnread(facts),
+    ...explainVersion(facts),
   ]
   const isExplained = (transfer: TransferFacts) => known.some(({ holds }) => holds?.(transfer))
   return ranked(joined([...known, ...explainTransfers(facts, isExplained)]), transfers)
@@ -135,6 +136,14 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
   const more = silent.length === 1 ? '' : `. The same holds for ${silent.length - 1} more streams`
   const what = `The guardian spy ${address} is connected and sent none of the messages ${from} and ${to} of ${shortStream(stream)}, which the guardians have signed${more}.`
   return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
+}
+
+function explainVersion({ version }: Facts): Finding[] {
+  const { buildId, status, current } = valueOf(version) ?? {}
+  if (!version || buildId === undefined || status !== 'inactive') return []
+  const what = `The version ${buildId} of the config is not promoted: ${current ?? 'no version'} gets all new work.`
+  const where = { kind: 'worker', id: `version ${buildId}` } as const
+  return [{ row: 'VERSION_INACTIVE', what, where, asOf: version.asOf, values: { version: buildId } }]
 }
 
 function explainUnread({ unread, settings, ledger }: Facts): Finding[] {

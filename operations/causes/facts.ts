@@ -6,6 +6,7 @@ import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { OpenTransfer } from '../../temporal/client/transfers/open-transfers.ts'
+import type { VersionStatus } from '../../temporal/client/connection/deployments.ts'
 import type { QueueState } from '../../temporal/client/visibility/runs.ts'
 
 // All times are ms since the epoch.
@@ -84,6 +85,12 @@ export interface FailingWorkflow {
   readonly since?: number
 }
 
+export interface VersionFacts {
+  readonly buildId: string
+  readonly status: VersionStatus
+  readonly current: string | undefined
+}
+
 export interface SpyFacts {
   readonly address: string
   readonly bridge: string
@@ -108,6 +115,8 @@ export interface Facts {
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
+  /** The version of this config, and that which gets new work. Absent: the config has no worker.deployment. */
+  readonly version?: Read<VersionFacts> | undefined
   readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
 }
 

