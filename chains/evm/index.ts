@@ -21,7 +21,7 @@ import { createSimulate } from './transactions/simulate.ts'
 export { createSigner } from './signers/index.ts'
 
 /** Default names are node-1, node-2…; the default use is `all`. */
-export type EvmNodeOptions = Pick<NodeSpec, 'url' | 'requestsPerSecond'> & Partial<Pick<NodeSpec, 'name' | 'use'>>
+export type EvmNodeOptions = Pick<NodeSpec, 'url' | 'authorization' | 'requestsPerSecond'> & Partial<Pick<NodeSpec, 'name' | 'use'>>
 
 export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes'>, FeeModelOptions {
   /** EIP-155 chain id. */

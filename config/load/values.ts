@@ -55,3 +55,6 @@ export const variable = text(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, 'must be the name
 export const path = ofForm(forms.path)
 export const url = ofForm(forms.url)
 export const linkUrl = url.refine(isLink, 'must be https, or http on loopback, without a name or password in it')
+
+/** The value of an HTTP header `Authorization`. */
+export const authorization = text(/^[\x20-\x7e]{1,8192}$/, 'must be one line of printable characters')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.ts'
-import { address, between, linkUrl, name, selector, text, url, variable, whole } from '../load/values.ts'
+import { address, authorization, between, linkUrl, name, selector, text, url, variable, whole } from '../load/values.ts'
 
 const finalitySchema = z.discriminatedUnion('kind', [
   z
@@ -19,6 +19,9 @@ const finalitySchema = z.discriminatedUnion('kind', [
 
 const nodeSchema = z.strictObject({
   url: url.describe('JSON-RPC over HTTP. Its secrets never appear in logs.'),
+  authorization: authorization
+    .optional()
+    .describe('Authorization header of each request, such as `Bearer ${NODE_TOKEN}`. It never appears in logs.'),
   name: name.optional().describe('Name in commands and metrics. Absent: node-1, node-2… by place in this list.'),
   use: z
     .enum(['all', 'read', 'send', 'private'])

@@ -6,7 +6,7 @@ import { notificationsSchema } from './notification-schema.ts'
 import { defaultParkAfter } from '../../domain/transfer/transfer.ts'
 import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
-import { between, chainName, path, text, url, wei, whole } from '../load/values.ts'
+import { authorization, between, chainName, path, text, url, wei, whole } from '../load/values.ts'
 
 /** Where stream checkpoints are kept: outside Temporal, because they are needed after Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
@@ -17,9 +17,7 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('http').describe('An object store that takes PUT and GET: <url>/<stream>.json.'),
     url: url.describe('Base URL. Its credentials never appear in logs.'),
-    authorization: text(/^[\x20-\x7e]+$/, 'must be one line of printable characters')
-      .optional()
-      .describe('Authorization header, best from an environment variable.'),
+    authorization: authorization.optional().describe('Authorization header, best from an environment variable.'),
   }),
   z.strictObject({
     kind: z.literal('none').describe('Nowhere. After a loss of Temporal, streams begin anew.'),

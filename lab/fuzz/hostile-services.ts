@@ -34,7 +34,7 @@ export function startNodeTarget() {
   ]
   const ask = async (url: string, act: HttpAct) => {
     const closing = new AbortController()
-    const client = createJsonRpcClient(url, timeoutOf(act), closing.signal, () => undefined)
+    const client = createJsonRpcClient({ url }, timeoutOf(act), closing.signal, () => undefined)
     await client.request('eth_getLogs', []).finally(() => closing.abort())
   }
   return startTarget('node-http', httpActs(good), ask, (error) => error instanceof TransportError || error instanceof RpcError)

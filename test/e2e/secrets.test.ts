@@ -109,7 +109,8 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       Object.entries(config.chains).map(([name, chain]) => {
         const here = name === 'ethereum'
         const lanes = (chain.lanes ?? []).map((lane) => ({ ...lane, signer: here ? keystore : remote }))
-        return [name, { ...chain, nodes: [{ url: nodes[here ? 'ethereum' : 'bsc'].url }], lanes }]
+        const { url, authorization } = nodes[here ? 'ethereum' : 'bsc']
+        return [name, { ...chain, nodes: [{ url, authorization }], lanes }]
       }),
     )
     return { ...config, chains }

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createJsonRpcClient } from '../../chains/evm/nodes/json-rpc-client.ts'
 
 const [, , url = ''] = process.argv
-const client = createJsonRpcClient(url, 60_000, new AbortController().signal, () => undefined)
+const client = createJsonRpcClient({ url }, 60_000, new AbortController().signal, () => undefined)
 const used = async () => {
   // The garbage of a turn of the event loop is found in the next one.
   for (let turn = 0; turn < 3; turn++) {

@@ -1,10 +1,12 @@
 import { request } from 'node:http'
 import { listenHttp } from './servers.ts'
 
-/** A node whose URL is a secret, as those of node providers are: who does not name its path and query is refused. */
+/** A node like those of providers: it refuses requests without its secret path and query, and without its token. */
 export interface SecretNode {
   /** With user info, path and query. */
   readonly url: string
+  /** Header `Authorization` of each request. */
+  readonly authorization: string
   readonly secrets: readonly string[]
   /** How many requests came with the right path and query, and how many were refused on purpose. */
   readonly served: number
@@ -15,18 +17,20 @@ export interface SecretNode {
 
 /** @param target the node behind @param name part of every secret, so that a leak shows its source */
 export async function startSecretNode(target: string, name: string): Promise<SecretNode> {
-  const secrets = [`secret-user-${name}`, `secret-password-${name}`, `secret-path-${name}`, `secret-query-${name}`]
-  const [user, password, path, query] = secrets
+  const secrets = [`secret-user-${name}`, `secret-password-${name}`, `secret-path-${name}`, `secret-query-${name}`, `secret-token-${name}`]
+  const [user, password, path, query, token] = secrets
+  const authorization = `Bearer ${token}`
   const wanted = `/v3/${path}?apikey=${query}`
   let served = 0
   let failed = 0
   const { host } = new URL(
     await listenHttp((incoming, outgoing) => {
-      if (incoming.url !== wanted) return void outgoing.writeHead(401).end('no such key')
+      if (incoming.url !== wanted || incoming.headers.authorization !== authorization)
+        return void outgoing.writeHead(401).end('no such key')
       if (node.failing) {
         failed++
         incoming.resume()
-        return void outgoing.writeHead(503).end(`upstream of ${node.url} is away`)
+        return void outgoing.writeHead(503).end(`upstream of ${node.url} is away for ${authorization}`)
       }
       served++
       const upstream = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
@@ -39,6 +43,7 @@ export async function startSecretNode(target: string, name: string): Promise<Sec
   )
   const node = {
     url: `http://${user}:${password}@${host}${wanted}`,
+    authorization,
     secrets,
     failing: false,
     get served() {

@@ -44,11 +44,21 @@ function mostBytesFor(calls: readonly PendingCall[]): number {
   return Math.min(mostBytes, sum)
 }
 
+/** Where a node answers. */
+export interface NodeTarget {
+  /** With its secrets, if any. */
+  readonly url: string
+  /** The HTTP header of this name, such as `Bearer …`. */
+  readonly authorization?: string | undefined
+}
+
 /** JSON-RPC over HTTP. Calls made within a few ms share one request. `count` is called for every call. */
-export function createJsonRpcClient(url: string, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
-  const target = new URL(url)
+export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
+  const { authorization } = node
+  const target = new URL(node.url)
   const { origin } = target
-  const redact = createRedactor(target)
+  const redact = createRedactor(target, authorization)
+  const headers = { ...json, ...(authorization !== undefined && { authorization }) }
   const limits = { timeoutMs, signal: closing, budget: createByteBudget(2 * mostBytes) }
   const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined
@@ -73,7 +83,10 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     try {
       const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
-      const { text, status, retryAfterMs } = await post(target, redact, body, { ...limits, mostBytes: mostBytesFor(calls) })
+      const { text, status, retryAfterMs } = await post(target, { method: 'POST', headers, body }, redact, {
+        ...limits,
+        mostBytes: mostBytesFor(calls),
+      })
       const answers = parseAnswers(text, calls.length)
       if (calls.length > 1 && isTooLarge(answers, status, calls)) {
         batches.refused(calls.length)
@@ -123,10 +136,15 @@ function settle(calls: readonly PendingCall[], answers: readonly Answer[], faile
 }
 
 /** Throws TransportError if no complete answer comes in time, MalformedAnswer if the answer is too long. */
-async function post(target: URL, redact: (text: string) => string, body: string, limits: Parameters<typeof fetchBounded>[2]) {
+async function post(
+  target: URL,
+  request: Parameters<typeof fetchBounded>[1],
+  redact: (text: string) => string,
+  limits: Parameters<typeof fetchBounded>[2],
+) {
   const { origin } = target
   try {
-    const { text, status, headers } = await fetchBounded(target, { method: 'POST', headers: json, body }, limits)
+    const { text, status, headers } = await fetchBounded(target, request, limits)
     if (hasMoreValues(text, mostValues)) throw tooLong(origin, `${mostValues} values`)
     return { text, status, retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()) }
   } catch (error) {

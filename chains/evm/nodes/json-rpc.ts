@@ -95,8 +95,10 @@ export function createBatchSize(now: () => number) {
 }
 
 /** Removes secrets of a node URL (credentials, path, query values), raw or decoded. Hosts stay. */
-export function createRedactor(url: URL): (text: string) => string {
+export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
+    authorization,
+    ...authorization.split(' '),
     url.href,
     decode(url.password),
     url.password,

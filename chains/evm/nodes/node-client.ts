@@ -5,12 +5,11 @@ import { inSpan } from '../../../observability/tracing.ts'
 import { pause } from '../../../runtime/wait.ts'
 import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
-import { createJsonRpcClient } from './json-rpc-client.ts'
+import { createJsonRpcClient, type NodeTarget } from './json-rpc-client.ts'
 import { MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
-export interface NodeSpec {
+export interface NodeSpec extends NodeTarget {
   readonly name: string
-  readonly url: string
   readonly use: NodeUse
   readonly requestsPerSecond?: number | undefined
   /** See `NodeStatus.added`. */
@@ -24,7 +23,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
   const closing = new AbortController()
   // Each waiting call adds a listener, and Node would warn of more than ten.
   setMaxListeners(0, closing.signal)
-  const client = createJsonRpcClient(spec.url, timeoutMs, closing.signal, count)
+  const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()
   const health = createNodeHealth(now)
   const limiter = createLimiter(spec.requestsPerSecond, now)
