@@ -11,7 +11,7 @@ describe('a day of griefing', () => {
     if (attack.unwraps || attack.outruns) expect(waits.contracts).toBe(0)
   })
 
-  test('a token that unwraps loses no more to contracts than its hourly budgets and a window of pending calls', () => {
+  test('a token that unwraps loses no more than its own budget and a window of pending calls', () => {
     const [unwrapping] = attacks
     expect(dayOf(unwrapping!).operator).toBeLessThan(mostLostPerDay() / 3n)
   })

@@ -146,7 +146,7 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** A number of a condensed interval may have been cancelled or skipped long ago, so a missing run is no reason to start. */
+/** Does not start condensed numbers without a run again: they may have been cancelled or skipped long ago. */
 async function sortClosed(context: ScannedContext, transfers: readonly Transfer[], state: StreamState) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
