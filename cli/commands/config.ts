@@ -9,6 +9,7 @@ import { collect, writing } from '../arguments/options.ts'
 import { createInterface } from 'node:readline'
 import type { CliContext } from '../context.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
+import { checkNodeCounts } from '../doctor/chains.ts'
 import { checkSmallestAmounts } from '../doctor/services.ts'
 import { temporalText } from '../doctor/temporal.ts'
 
@@ -46,6 +47,7 @@ the key of each chain; the fee of each token that is delivered.`,
         const instead = successor === undefined ? '' : `: --chain ${successor} has replaced it`
         return [`! ${name} (EIP-155 chain id ${networkId}) was shut down in ${year}${instead}.`]
       }),
+      `! The file has one node per chain: nothing outvotes it if it lies. Add at least two nodes of other providers to each chain (docs/operate/chains.md).`,
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
       'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fee of each token that you deliver:',
@@ -125,7 +127,7 @@ export const configCommand: CommandSpec = {
         const temporal = temporalOf(loaded).settings
         const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
         const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
-        const warnings = checkSmallestAmounts(loaded).map(({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`)
+        const warnings = [...checkNodeCounts(loaded), ...checkSmallestAmounts(loaded)].map(({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`)
         const text = facts({
           config: 'valid',
           chains: found.chains.join(', '),

@@ -2,8 +2,9 @@ import type { Call, CommandSpec } from '../command.ts'
 import { checkAccess } from '../doctor/access.ts'
 import { checkFiles } from '../doctor/files.ts'
 import { checkLanes, checkStreams } from '../doctor/workflows.ts'
-import { checkChains } from '../doctor/chains.ts'
+import { checkChains, checkNodeCounts } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { checkArchive, checkNativeRoutes, checkServices, checkSources } from '../doctor/services.ts'
 import { checkReceivers } from '../doctor/receivers.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
@@ -11,6 +12,7 @@ import { checkTemporal } from '../doctor/temporal.ts'
 const checkers = [
   checkTemporal,
   checkChains,
+  async (config: Config) => checkNodeCounts(config),
   checkSources,
   checkNativeRoutes,
   checkServices,
@@ -23,8 +25,8 @@ const checkers = [
 export const doctorCommand: CommandSpec = {
   description: 'Check every dependency of Portage against the config. Changes nothing.',
   notes: `Checks: the Temporal server, the settings and security of the connection, its namespace, the
-permission there and its search attributes; each node's network, head and finality; the Wormhole
-contracts and the guardian set; the token bridges of sources without a node; the native bridges'
+permission there and its search attributes; each node's network, head and finality, and whether a chain has
+only one node that reads; the Wormhole contracts and the guardian set; the token bridges of sources without a node; the native bridges'
 contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that
 is not sent; the fees for which tokens are delivered; the guardian spy; the guardian APIs; how many nonces wait for finality; whether the
 streams run with the values of the config; the keys of access tokens and whether a valid token exists;

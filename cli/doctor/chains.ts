@@ -1,4 +1,5 @@
 import { Interface } from 'ethers'
+import { votersOf } from '../../chains/heads.ts'
 import type { NodeStatus } from '../../chains/port.ts'
 import { coinOfChain } from '../../config/networks.ts'
 import type { ChainConfig, Config, LaneSettings } from '../../config/schema/schema.ts'
@@ -10,10 +11,23 @@ import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 
-/** Checks every node, then contracts and lanes through the first healthy node. */
+/** Checks every node, then contracts and lanes through the first node without a warning, else without a failure. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()
+}
+
+/** Chains of which a single node is read. */
+export function checkNodeCounts({ chains, bridges }: Pick<Config, 'chains' | 'bridges'>): Check[] {
+  const sources = new Set(bridges['native-bridge']?.routes.map(({ source }) => source))
+  return Object.entries(chains).flatMap(([name, { nodes }]) => {
+    if (votersOf(nodes).length > 1) return []
+    const means = sources.has(name)
+      ? 'it alone decides which transfers of the native bridge were published, so if it lies, your keys deliver transfers that nobody made'
+      : 'nothing outvotes it if it lies, and the chain waits if it is down'
+    const remedy = 'Configure at least three nodes of different providers (docs/operate/chains.md, "How many nodes").'
+    return [checkOf(`chain ${name}`, 'number of nodes', warn(`one node answers all reads: ${means}`, remedy))]
+  })
 }
 
 async function checkChain(name: string, chain: ChainConfig, coin: string | undefined): Promise<Check[]> {
@@ -29,7 +43,8 @@ async function checkChain(name: string, chain: ChainConfig, coin: string | undef
         return look(area, `node ${node} (${use}) ${origin}`, () => (reads(reader) ? checkNode(reader, chain) : checkSender(reader)))
       }),
     )
-    const reader = readers.find((one, index) => reads(one) && nodes[index]?.status !== 'fail')
+    const withStatus = (status: Check['status']) => readers.find((one, index) => reads(one) && nodes[index]?.status === status)
+    const reader = withStatus('ok') ?? withStatus('warn')
     const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
     const calls = chain.lanes.flatMap((lane) => {
       const finding = operatorCallsFinding(lane)

@@ -66,7 +66,7 @@ function chainLines(chain: KnownChain, { finality, feeModel, blockTimeMs, source
     '    family: evm',
     `    networkId: ${networkId}`,
     `    wormholeChainId: ${wormholeChainId}`,
-    '    # One node, or at least three of different providers: docs/operate/chains.md.',
+    '    # Add at least two nodes of other providers: nothing outvotes a single node that lies. docs/operate/chains.md, "How many nodes".',
     '    nodes:',
     `      - url: \${${urlVariable(chain)}}`,
     `    # ${source}.`,

@@ -1,4 +1,4 @@
-import { checkChains } from '../../cli/doctor/chains.ts'
+import { checkChains, checkNodeCounts } from '../../cli/doctor/chains.ts'
 import { startBlockNode } from '../helpers/block-node.ts'
 import { expect, test } from 'vitest'
 
@@ -14,4 +14,19 @@ test('doctor warns of a node whose head is in the future or old', async () => {
   expect(await nodeCheck(now)).toMatchObject({ status: 'ok' })
   expect(await nodeCheck(now + 3_600)).toMatchObject({ status: 'warn', detail: expect.stringContaining('in the future') as string })
   expect(await nodeCheck(0)).toMatchObject({ status: 'warn', detail: expect.stringContaining('the head is old') as string })
+})
+
+test('a single node that reads is a warning, which says what it decides for a native source', () => {
+  const node = (use: string) => ({ url: 'http://127.0.0.1:9', use })
+  const chains = {
+    ethereum: { nodes: [node('all'), node('send')] },
+    bsc: { nodes: [node('read')] },
+    base: { nodes: [node('all'), node('read'), node('all')] },
+  }
+  const bridges = { 'native-bridge': { routes: [{ source: 'ethereum', target: 'base' }] } }
+  const found = checkNodeCounts({ chains, bridges } as never)
+  expect(found.map(({ area, status, detail }) => [area, status, detail])).toEqual([
+    ['chain ethereum', 'warn', expect.stringContaining('deliver transfers that nobody made')],
+    ['chain bsc', 'warn', expect.stringContaining('nothing outvotes it')],
+  ])
 })
