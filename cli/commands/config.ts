@@ -127,7 +127,9 @@ export const configCommand: CommandSpec = {
         const temporal = temporalOf(loaded).settings
         const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
         const found = { chains: Object.keys(chains), lanes, bridges: Object.keys(bridges) }
-        const warnings = [...checkNodeCounts(loaded), ...checkSmallestAmounts(loaded)].map(({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`)
+        const warnings = [...checkNodeCounts(loaded), ...checkSmallestAmounts(loaded)].map(
+          ({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`,
+        )
         const text = facts({
           config: 'valid',
           chains: found.chains.join(', '),

@@ -43,7 +43,9 @@ describe('portage init', () => {
       chains: ['ethereum', 'bsc', 'arbitrum'],
       lanes: 3,
       bridges: ['wormhole-token-bridge'],
-      warnings: ['ethereum', 'bsc', 'arbitrum'].map((name) => expect.stringContaining(`chain ${name}: one node answers all reads`) as string),
+      warnings: ['ethereum', 'bsc', 'arbitrum'].map(
+        (name) => expect.stringContaining(`chain ${name}: one node answers all reads`) as string,
+      ),
     })
   })
 
