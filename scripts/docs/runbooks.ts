@@ -13,12 +13,17 @@ export interface AlertRule {
   readonly expr: string
   readonly for?: string
   readonly labels: { readonly severity: string }
-  readonly annotations: { readonly summary: string; readonly runbook: string }
+  readonly annotations: { readonly summary: string; readonly runbook_url: string }
+  /** Path of its page in this repository. */
+  readonly runbook: string
 }
+
+/** Before the path of a runbook in its URL. */
+const docsUrl = '{{ $externalLabels.portage_docs }}/'
 
 export function alertRules(root: string): AlertRule[] {
   const { groups } = parse(readFileSync(join(root, 'deploy/prometheus/alerts.yml'), 'utf8')) as { groups: { rules: AlertRule[] }[] }
-  return groups.flatMap(({ rules }) => rules)
+  return groups.flatMap(({ rules }) => rules.map((rule) => ({ ...rule, runbook: rule.annotations.runbook_url.replace(docsUrl, '') })))
 }
 
 export const runbookOf = (code: string) => `${folder}/${code}.md`
@@ -36,7 +41,7 @@ export function describeRunbooks(root: string): ReadonlyMap<string, string> {
 
 /** The table of docs/operate/monitor/alerts.md. */
 export function describeAlerts(root: string): string {
-  const rows = alertRules(root).map(({ alert, for: time = 'at once', labels, annotations: { summary, runbook } }) => {
+  const rows = alertRules(root).map(({ alert, for: time = 'at once', labels, annotations: { summary }, runbook }) => {
     const code = /(\w+)\.md$/.exec(runbook)?.[1] ?? ''
     return [`\`${alert}\``, labels.severity, plain(summary), time, `[${code}](../../runbooks/${code}.md)`]
   })
@@ -44,7 +49,7 @@ export function describeAlerts(root: string): string {
 }
 
 function alertsOf(code: Code, alerts: readonly AlertRule[]): readonly AlertRule[] {
-  return alerts.filter(({ annotations }) => annotations.runbook === runbookOf(code))
+  return alerts.filter(({ runbook }) => runbook === runbookOf(code))
 }
 
 /** A summary with `<label>` in place of Prometheus' templates. */

@@ -46,7 +46,8 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))(
   },
 )
 
-test.each(rules)('$alert has a runbook of its own code, which names it', ({ alert, annotations: { runbook } }) => {
+test.each(rules)('$alert has a runbook of its own code, which names it', ({ alert, annotations, runbook }) => {
+  expect(annotations.runbook_url).toBe(`{{ $externalLabels.portage_docs }}/${runbook}`)
   expect(Object.keys(catalogue)).toContain(/^docs\/runbooks\/(\w+)\.md$/.exec(runbook)?.[1])
   expect(read(runbook)).toContain(`- \`${alert}\` (`)
 })
@@ -60,6 +61,22 @@ test('docs/operate/monitor/alerts.md names only alerts that exist', () => {
 test('docs/operate/monitor/alerts.md has one row for each rule', () => {
   const rows = [...read('docs/operate/monitor/alerts.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
   expect(rows).toEqual(rules.map(({ alert }) => alert))
+})
+
+test('an external label of Prometheus makes the URL of a runbook absolute, in Compose and in the docs', () => {
+  interface Prometheus {
+    readonly global: { readonly external_labels: { readonly portage_docs: string } }
+    readonly alerting: { readonly alert_relabel_configs: unknown }
+  }
+  const [documented, alertmanager] = [...read('docs/operate/monitor/alerts.md').matchAll(/```yaml\n([^]*?)```/g)].map(
+    ([, text = '']) => text,
+  )
+  for (const text of [read('deploy/compose/prometheus.yml'), documented ?? '']) {
+    const { global, alerting } = parse(text) as Prometheus
+    expect(new URL(`${global.external_labels.portage_docs}/docs/runbooks/HALTED.md`).protocol).toBe('https:')
+    expect(alerting.alert_relabel_configs).toEqual([{ regex: 'portage_docs', action: 'labeldrop' }])
+  }
+  expect(alertmanager).toContain('{{ .Annotations.runbook_url }}')
 })
 
 describe('docs/operate/monitor/objectives.md', () => {

@@ -29,7 +29,7 @@ test('every code of the catalogue is used by the product or the devnet, or has a
   const all = [...sources, ...sourcesOf(['lab/devnet'])]
     .flatMap(([file, text]) => (file.startsWith('domain/catalogue/') ? [] : [text]))
     .join('\n')
-  const runbooks = new Set(alertRules(root).map(({ annotations }) => annotations.runbook))
+  const runbooks = new Set(alertRules(root).map(({ runbook }) => runbook))
   const unused = Object.keys(catalogue).filter((code) => !all.includes(`'${code}'`) && !runbooks.has(runbookOf(code)))
   expect(unused).toEqual([])
 })

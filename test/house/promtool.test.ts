@@ -25,9 +25,10 @@ interface Rule {
   readonly alert: string
   readonly for?: string
   readonly labels: { readonly severity: string }
-  readonly annotations: { readonly summary: string; readonly runbook: string }
+  readonly annotations: { readonly summary: string; readonly runbook_url: string }
 }
 
+const docs = 'https://docs.example/portage'
 const dir = temporaryFolder()
 let rules: readonly Rule[] = []
 beforeAll(async () => {
@@ -52,10 +53,13 @@ test.runIf(found)('each alert fires on what it is for, with the text that a pers
     ]) => {
       const expected = {
         exp_labels: { severity, ...labels },
-        exp_annotations: { ...annotations, summary: shown(annotations.summary, labels, value) },
+        exp_annotations: {
+          summary: shown(annotations.summary, labels, value),
+          runbook_url: annotations.runbook_url.replace('{{ $externalLabels.portage_docs }}', docs),
+        },
       }
       return {
-        ...{ interval: '1m', input_series: inputs(series) },
+        ...{ interval: '1m', input_series: inputs(series), external_labels: { portage_docs: docs } },
         alert_rule_test: [
           ...['1m', ...(quietAt === undefined ? [] : [quietAt])].map((eval_time) => ({ eval_time, alertname: alert })),
           { eval_time: at, alertname: alert, exp_alerts: [expected] },
