@@ -4,6 +4,7 @@ import { tokenProblem } from './data/api.ts'
 import { useReading } from './data/readings.ts'
 import { session } from './data/session.ts'
 import { createStore, useStore } from './data/store.ts'
+import { filterIn } from './data/transfer-filter.ts'
 import { Head } from './parts/head.tsx'
 import { OrderDialog } from './parts/order.tsx'
 import { Flow } from './views/flow.tsx'
@@ -14,9 +15,10 @@ import { SignIn } from './views/sign-in.tsx'
 import { Streams } from './views/streams.tsx'
 import { Stuck } from './views/stuck.tsx'
 import { Transfer } from './views/transfer.tsx'
+import { Transfers } from './views/transfers.tsx'
 
-const shownTransfer = createStore(transferIn(location.hash))
-window.addEventListener('hashchange', () => shownTransfer.set(transferIn(location.hash)))
+const address = createStore(location.hash)
+window.addEventListener('hashchange', () => address.set(location.hash))
 
 function transferIn(hash: string): string | undefined {
   const [, id] = /^#\/transfer\/(.+)$/.exec(hash) ?? []
@@ -31,7 +33,9 @@ export function App() {
   const held = useStore(session)
   const problem = useStore(tokenProblem)
   const links = useReading<Links>('v1/links', 60_000)
-  const transfer = useStore(shownTransfer)
+  const hash = useStore(address)
+  const transfer = transferIn(hash)
+  const filter = filterIn(hash)
   return (
     <>
       <a class="skip" href="#main">
@@ -43,6 +47,8 @@ export function App() {
           <SignIn problem={problem} />
         ) : transfer !== undefined ? (
           <Transfer id={transfer} links={links.data} key={transfer} />
+        ) : filter !== undefined ? (
+          <Transfers filter={filter} links={links.data} />
         ) : (
           <Overview links={links.data} />
         )}

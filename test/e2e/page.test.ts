@@ -1,84 +1,43 @@
 import { resolve } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { knownChromium } from '../../lab/browser/find-chromium.ts'
-import { openBrowser, openPage, type WatchedPage } from '../../lab/browser/open-page.ts'
 import { makeToken } from '../../lab/devnet/access.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
-import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { deadConfig, openApi } from '../api/setting.ts'
 import { chooseHiddenCode, inaccessible, outward, overflow, replaceLinks } from '../helpers/page-checks.ts'
-import { ledgerId, type Sent, type Stage, startStage } from '../helpers/e2e.ts'
+import { ledgerId, type Sent } from '../helpers/e2e.ts'
+import { explorer, narrow, type PageStage, part, startPageStage } from '../helpers/e2e-page.ts'
 
 const chromium = knownChromium()
 if (chromium === undefined)
   process.stderr.write('NOT RUN: test/e2e/page.test.ts (it needs Chromium: apt-get install chromium, or CHROMIUM names one)\n')
 
-const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /** Text that an attacker may have written into a reason. */
 const hostile = '<img src=x onerror=alert(1)><b>rotate</b>'
-const narrow = { viewport: { width: 375, height: 800 } }
-/** That of bsc. The other chain has none. */
-const explorer = 'https://explorer.example/bsc'
-/** As long as a machine with eight other suites may need for what a person sees at once, ms. */
-const patience = { timeout: 30_000 }
 
 /**
  * The page at / in a browser, as an operator has it: one network for all. Transfers go to bsc, whose lane is paused at
  * first.
  */
 describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => {
-  let stage: Stage
-  let portage: PortageProcess
-  let browser: Browser
+  let on: PageStage
+  let stage: PageStage['stage']
+  let portage: PageStage['portage']
   let parked: Sent
-  const opened: WatchedPage[] = []
 
-  // Messages are handed in by hand: who hears them elsewhere starts them without their deadline.
-  const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, chains, ...config }) => ({
-    ...config,
-    chains: { ...chains, bsc: { ...chains['bsc']!, explorer } },
-    bridges: { ...bridges, 'wormhole-token-bridge': { ...wormhole, spy: undefined, guardianApis: [], wormholescanApis: [] } },
-  })
-  const token = (level: 'read' | 'write' | 'admin', name = `the-${level}`, chains?: readonly string[]) => {
-    const { dataFolder = '', temporal } = stage.devnet.relayerConfig()
-    return makeToken({ dataFolder: resolve(stage.devnet.dir, dataFolder), temporal }, { level, name, ...(chains && { chains }) })
-  }
-  const open = async (options: Parameters<typeof openPage>[2] = {}, url = `${portage.apiUrl}/`): Promise<Page> => {
-    const watched = await openPage(browser, url, options)
-    watched.page.setDefaultTimeout(patience.timeout)
-    opened.push(watched)
-    return watched.page
-  }
-  const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+  const token: PageStage['token'] = (...given) => on.token(...given)
+  const open: PageStage['open'] = (...given) => on.open(...given)
+  const handIn: PageStage['handIn'] = (...given) => on.handIn(...given)
   const ledger = () => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc'))
-  /** Submitted by a person, with a deadline in minutes. */
-  async function handIn(deadline?: number): Promise<Sent> {
-    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
-    const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json', ...portage.admin } },
-      body: JSON.stringify({ vaa: Buffer.from(await stage.vaa(sent)).toString('base64'), ...(deadline !== undefined && { deadline }) }),
-    })
-    expect(response.status).toBe(202)
-    return sent
-  }
 
   beforeAll(async () => {
-    ;[stage, browser] = await Promise.all([startStage({ consistencyLevel: 200 }), openBrowser(chromium ?? '')])
-    portage = await stage.portage({ configure })
+    on = await startPageStage(chromium ?? '')
+    ;({ stage, portage } = on)
   })
-  afterEach(async () => {
-    const faults = opened.flatMap((one) => one.faults)
-    for (const one of opened.splice(0)) await one.close()
-    // Also after a passed test: errors of its page in the background.
-    if (faults.length > 0) throw new Error(faults.join('\n'))
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await stage?.close()
-  })
+  afterEach(() => on?.closePages())
+  afterAll(() => on?.close())
 
   test('asks for a token, and says what is wrong with one that is none, or that is not taken', async () => {
     const page = await open()

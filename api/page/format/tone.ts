@@ -4,9 +4,9 @@ export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 const tones: readonly { readonly tone: Tone; readonly states: readonly string[] }[] = [
   { tone: 'good', states: ['delivered', 'mined', 'active', 'up'] },
   { tone: 'busy', states: ['admitting', 'broadcasting', 'recorded', 'signed', 'pending', 'included', 'syncing', 'unknown'] },
-  { tone: 'wait', states: ['waiting', 'reorged', 'paused', 'draining', 'half-open'] },
+  { tone: 'wait', states: ['waiting', 'reorged', 'paused', 'draining', 'probing'] },
   { tone: 'bad', states: ['parked', 'reverted', 'undone', 'terminated', 'failed'] },
-  { tone: 'bad', states: ['forbidden', 'broke', 'chain replaced', 'unserved', 'chain away', 'no answer', 'open', 'wrong-network'] },
+  { tone: 'bad', states: ['forbidden', 'broke', 'chain replaced', 'unserved', 'chain away', 'no answer', 'failing', 'wrong-network'] },
 ]
 
 /** Unknown states, and others such as `cancelled`, are neither good nor bad. */

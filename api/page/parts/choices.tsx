@@ -1,3 +1,28 @@
+interface SelectProps {
+  readonly name: string
+  readonly of: readonly { readonly value: string; readonly label?: string }[]
+  readonly chosen: string | undefined
+  readonly onChoose: (value: string | undefined) => void
+}
+
+/** Keeps the chosen value even if it is no longer offered. */
+export function Select({ name, of, chosen, onChoose }: SelectProps) {
+  const isOffered = chosen === undefined || of.some(({ value }) => value === chosen)
+  return (
+    <label class="narrow-to">
+      {name}
+      <select value={chosen ?? ''} onChange={({ currentTarget }) => onChoose(currentTarget.value || undefined)}>
+        <option value="">any</option>
+        {[...of, ...(isOffered ? [] : [{ value: chosen }])].map(({ value, label = value }: SelectProps['of'][number]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 interface ChoicesProps<Value> {
   readonly name: string
   readonly legend: string

@@ -29,6 +29,7 @@ export function Head({ namespace }: { readonly namespace: string | undefined }) 
                 {part.slice(1)}
               </a>
             ))}
+            <a href="#/transfers">Transfers</a>
           </nav>
         )}
         <div class="top-end">

@@ -34,17 +34,26 @@ export function State({ state, tone = toneOf(state), count }: StateProps) {
 }
 
 interface CountsProps extends Pick<StateProps, 'tone'> {
+  /** Absent: the counts are no links. */
+  readonly hrefOf?: (state: string) => string
   readonly of: Readonly<Partial<Record<string, number | string>>>
 }
 
-export function Counts({ of, tone }: CountsProps) {
+export function Counts({ of, tone, hrefOf }: CountsProps) {
   const found = Object.entries(of)
   if (found.length === 0) return <span class="quiet-text">none</span>
   return (
     <>
-      {found.map(([state, count]) => (
-        <State state={state} tone={tone} count={count} key={state} />
-      ))}
+      {found.map(([state, count]) => {
+        const shown = <State state={state} tone={tone} count={count} key={state} />
+        return hrefOf ? (
+          <a href={hrefOf(state)} key={state}>
+            {shown}
+          </a>
+        ) : (
+          shown
+        )
+      })}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Flow as FlowAnswer } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
+import { transfersHref } from '../data/transfer-filter.ts'
 import { countText } from '../format/amounts.ts'
 import { spanText } from '../format/time.ts'
 import { Chart, type Line } from '../parts/chart.tsx'
@@ -46,11 +47,15 @@ function Figures({ flow, words }: Shown) {
   return (
     <>
       <dl class="figures">
-        <Detail name="Open now">{isOpenCut ? `${countText(open)} or more` : countText(open)}</Detail>
+        <Detail name="Open now">
+          <a href={transfersHref({ state: 'open' })}>{isOpenCut ? `${countText(open)} or more` : countText(open)}</a>
+        </Detail>
         <Detail name="Oldest open">
           <Ago at={oldest.length === 0 ? undefined : Math.min(...oldest)} bare />
         </Detail>
-        <Detail name={`Delivered, last ${words}`}>{countText(delivered)}</Detail>
+        <Detail name={`Delivered, last ${words}`}>
+          <a href={transfersHref({ state: 'delivered' })}>{countText(delivered)}</a>
+        </Detail>
         <Detail name="Time, median">{spanText(medianMs)}</Detail>
         <Detail name="Time, 95 of 100">{spanText(p95Ms)}</Detail>
       </dl>
@@ -112,9 +117,9 @@ function Routes({ flow, words }: Shown) {
       columns={[
         { label: 'Route', cell: routeName },
         { label: 'Bridge', cell: ({ bridge }) => bridge || 'unknown' },
-        { label: 'Open', cell: ({ open }) => <RouteCounts counts={open} /> },
+        { label: 'Open', cell: (route) => <RouteCounts counts={route.open} route={route} /> },
         { label: 'Oldest open', cell: ({ oldestOpenAt }) => <Ago at={oldestOpenAt} bare />, isFigure: true },
-        { label: 'Ended', cell: ({ ended }) => <RouteCounts counts={ended} /> },
+        { label: 'Ended', cell: (route) => <RouteCounts counts={route.ended} route={route} /> },
         { label: 'Median', cell: ({ medianMs }) => spanText(medianMs), isFigure: true },
         { label: '95 of 100', cell: ({ p95Ms }) => spanText(p95Ms), isFigure: true },
       ]}
@@ -130,10 +135,15 @@ function routeName({ source, target }: FlowAnswer['routes'][number]) {
   )
 }
 
-function RouteCounts({ counts }: { readonly counts: Readonly<Record<string, number>> }) {
+interface RouteCountsProps {
+  readonly counts: Readonly<Record<string, number>>
+  readonly route: FlowAnswer['routes'][number]
+}
+
+function RouteCounts({ counts, route: { bridge, source: sourceChain, target: targetChain } }: RouteCountsProps) {
   return (
     <span class="counts">
-      <Counts of={counts} />
+      <Counts of={counts} hrefOf={(state) => transfersHref({ state, bridge, sourceChain, targetChain })} />
     </span>
   )
 }

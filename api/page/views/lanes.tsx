@@ -1,5 +1,6 @@
 import type { Lanes as LanesAnswer, Links, Spending } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
+import { transfersHref } from '../data/transfer-filter.ts'
 import { coinsText, countText, shareOf } from '../format/amounts.ts'
 import { laneParts, shortHex } from '../format/ids.ts'
 import { accountUrl, coinOfChain, workflowUrl } from '../format/links.ts'
@@ -84,13 +85,13 @@ function balanceOf({ balance, balanceAt, status }: Row, coin: string | undefined
   )
 }
 
-function inFlightOf({ inFlight, window }: Row) {
+function inFlightOf({ lane, inFlight, window }: Row) {
   if (inFlight === undefined) return '–'
   return (
     <span class="stack end">
-      <span>
+      <a href={transfersHref({ state: 'open', lane })}>
         {inFlight} of {window ?? '?'}
-      </span>
+      </a>
       <Meter share={shareOf(inFlight, window)} label="nonces in flight" />
     </span>
   )

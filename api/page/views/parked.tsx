@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks'
 import type { TransferPage } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
 import type { Causes } from '../data/shapes.ts'
+import { transfersHref } from '../data/transfer-filter.ts'
+import { Select } from '../parts/choices.tsx'
 import { OrderButtons, type ParkedFilter, RetryAllButton } from '../parts/order.tsx'
 import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
@@ -20,10 +22,10 @@ export function Parked() {
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined
   const tools = (all.length > 0 || isNarrowed) && (
     <span class="buttons">
-      <Choice name="Code" of={codes} chosen={filter.code} onChoose={(code) => setFilter({ ...filter, code })} />
-      <Choice
+      <Select name="Code" of={optionsOf(codes)} chosen={filter.code} onChoose={(code) => setFilter({ ...filter, code })} />
+      <Select
         name="Target"
-        of={all.map(({ targetChain }) => targetChain)}
+        of={optionsOf(all.map(({ targetChain }) => targetChain))}
         chosen={filter.targetChain}
         onChoose={(targetChain) => setFilter({ ...filter, targetChain })}
       />
@@ -36,7 +38,9 @@ export function Parked() {
         <>
           <Rows transfers={transfers} isNarrowed={isNarrowed} />
           {next !== undefined && transfers.length > 0 && (
-            <p class="empty">More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</p>
+            <p class="empty">
+              <a href={transfersHref({ state: 'parked', ...filter })}>More are parked than these {transfers.length}.</a>
+            </p>
           )}
         </>
       )}
@@ -49,27 +53,8 @@ function pathOf({ code, targetChain }: ParkedFilter): string {
   return `v1/transfers?${query.toString()}`
 }
 
-interface ChoiceProps {
-  readonly name: string
-  readonly of: readonly (string | undefined)[]
-  readonly chosen: string | undefined
-  readonly onChoose: (value: string | undefined) => void
-}
-
-/** Keeps the chosen value even if no row has it any more. */
-function Choice({ name, of, chosen, onChoose }: ChoiceProps) {
-  const values = [...new Set([...of, chosen].filter((one) => one !== undefined))].toSorted()
-  return (
-    <label class="narrow-to">
-      {name}
-      <select value={chosen ?? ''} onChange={({ currentTarget }) => onChoose(currentTarget.value || undefined)}>
-        <option value="">any</option>
-        {values.map((value) => (
-          <option key={value}>{value}</option>
-        ))}
-      </select>
-    </label>
-  )
+function optionsOf(values: readonly (string | undefined)[]): { readonly value: string }[] {
+  return [...new Set(values.filter((one) => one !== undefined))].toSorted().map((value) => ({ value }))
 }
 
 function Rows({ transfers, isNarrowed }: Pick<TransferPage, 'transfers'> & { readonly isNarrowed: boolean }) {

@@ -2,6 +2,7 @@ import type { Links } from '../../answers.ts'
 import { serverNow } from '../data/clock.ts'
 import { useReading } from '../data/readings.ts'
 import type { StreamRow } from '../data/shapes.ts'
+import { transfersHref } from '../data/transfer-filter.ts'
 import { countText } from '../format/amounts.ts'
 import { streamParts } from '../format/ids.ts'
 import { workflowUrl } from '../format/links.ts'
@@ -117,11 +118,17 @@ function lastOf(next: string): string {
   return /^\d+$/.test(next) && next !== '0' ? String(BigInt(next) - 1n) : 'none'
 }
 
-function openNumbers({ open, parked = 0 }: StreamRow) {
+function openNumbers({ stream, open, parked = 0 }: StreamRow) {
+  const [bridge, sourceChain, target = ''] = stream.split(':')
+  const of = { bridge, sourceChain, ...(!/^[0-9a-f]{64}$/.test(target) && { targetChain: target }) }
   return (
     <span class="stack end">
-      <span>{countText(open)}</span>
-      {parked > 0 && <span class="reason">{countText(parked)} parked</span>}
+      <a href={transfersHref({ state: 'open', ...of })}>{countText(open)}</a>
+      {parked > 0 && (
+        <a class="reason" href={transfersHref({ state: 'parked', ...of })}>
+          {countText(parked)} parked
+        </a>
+      )}
     </span>
   )
 }

@@ -1,6 +1,7 @@
 import type { Cause } from '../../../domain/catalogue/cause.ts'
 import { useReading } from '../data/readings.ts'
 import type { Causes } from '../data/shapes.ts'
+import { type ShownFilter, transfersHref } from '../data/transfer-filter.ts'
 import { countText } from '../format/amounts.ts'
 import { Command } from '../parts/command.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -43,8 +44,7 @@ function CauseRow({ code, severity, what, where, since, count, oldest, examples,
           </span>
           <Since word="since" at={since} />
           <span>
-            holds up <b class="figure">{countText(count)}</b> {held[where.kind] ?? 'transfer'}
-            {count === 1 ? '' : 's'}
+            holds up <Held code={code} where={where} count={count} />
           </span>
           <Since word="oldest" at={oldest} />
         </p>
@@ -69,6 +69,27 @@ function CauseRow({ code, severity, what, where, since, count, oldest, examples,
       </div>
     </li>
   )
+}
+
+function Held({ code, where: { kind, id }, count }: Pick<Cause, 'code' | 'where' | 'count'>) {
+  const text = (
+    <>
+      <b class="figure">{countText(count)}</b> {held[kind] ?? 'transfer'}
+      {count === 1 ? '' : 's'}
+    </>
+  )
+  const filter = count > 0 ? filterOf(code, kind, id) : undefined
+  return filter ? <a href={transfersHref(filter)}>{text}</a> : text
+}
+
+/** Undefined: no filter selects what the cause counts. */
+function filterOf(code: string, kind: Cause['where']['kind'], id: string): ShownFilter | undefined {
+  if (kind === 'chain') return { state: 'open', chain: id }
+  if (kind === 'lane') return { state: 'open', code }
+  if (kind !== 'transfers') return undefined
+  if (id === 'parked') return { state: 'parked', ...(code !== 'TRANSFERS_PARKED' && { code }) }
+  const [bridge, sourceChain, targetChain] = id.split(':')
+  return targetChain === undefined ? { state: 'open' } : { state: 'open', bridge, sourceChain, targetChain }
 }
 
 function Since({ word, at }: { readonly word: string; readonly at: string | undefined }) {

@@ -24,7 +24,7 @@ export function Transfer({ id, links }: { readonly id: string; readonly links: L
   return (
     <>
       <p>
-        <a href="#/">← All</a>
+        <a href="#/">← All</a> · <a href="#/transfers">Transfers</a>
       </p>
       <Section id="transfer" title={`Transfer ${shortTransfer(reading.data?.id ?? id)}`} reading={reading}>
         {(report) => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createEventParser, type StreamEvent } from '../../../api/page/data/event-stream.ts'
+import { filterIn, shownStates, transfersHref, transfersPath } from '../../../api/page/data/transfer-filter.ts'
+import { transferStates } from '../../../domain/transfer/transfer.ts'
 import { type Claims, missingFor } from '../../../api/page/data/session.ts'
 
 /** The events of a stream that comes in these pieces. */
@@ -51,5 +53,25 @@ describe('rights that a token lacks for an order', () => {
     const missing = missingFor(given, chain, 500)
     if (text === undefined) expect(missing).toBeUndefined()
     else expect(missing).toContain(text)
+  })
+})
+
+describe('the filter of the transfers view', () => {
+  test('it is kept in the address, where parameters that the view does not have are ignored', () => {
+    const filter = { state: 'open', lane: `evm-56:0x${'a'.repeat(40)}`, olderThan: '1h', code: undefined }
+    expect(filterIn(transfersHref(filter))).toEqual({ state: 'open', lane: filter.lane, olderThan: '1h' })
+    expect(filterIn(transfersHref({}))).toEqual({})
+    expect(filterIn('#/transfers?limit=9&cursor=x&colour=red&state=')).toEqual({})
+    for (const other of ['#/', '#parked', '#/transfer/a', '#/transfersx', '#/transfers/x']) expect(filterIn(other)).toBeUndefined()
+  })
+
+  test('it becomes a query of the API, in which open and undone are kinds of execution', () => {
+    expect(transfersPath({ state: 'open', chain: 'bsc' }, 50)).toBe('v1/transfers?execution=open&chain=bsc&limit=50')
+    expect(transfersPath({ state: 'undone' }, 50, 'a+b')).toBe('v1/transfers?execution=undone&limit=50&cursor=a%2Bb')
+    expect(transfersPath({ state: 'parked' }, 50)).toBe('v1/transfers?state=parked&limit=50')
+  })
+
+  test('every state of a transfer can be chosen', () => {
+    expect(shownStates.toSorted()).toEqual(['open', 'undone', ...transferStates].toSorted())
   })
 })
