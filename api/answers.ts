@@ -165,8 +165,8 @@ const nodeSchema = z
     origin: z.string().describe('Scheme, host and port: the rest of a URL may hold a key.'),
     use: z.enum(['all', 'read', 'send', 'private']),
     state: z
-      .enum(['unknown', 'up', 'open', 'half-open', 'wrong-network', 'disabled'])
-      .describe('open: too many calls failed; it is tried again later.'),
+      .enum(['unknown', 'up', 'failing', 'probing', 'wrong-network', 'disabled'])
+      .describe('failing: calls failed, and it rests. probing: it is tried again.'),
     lag: z.number().optional().describe('Blocks behind the head of the majority.'),
     latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
     failures: z.number(),

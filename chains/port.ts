@@ -145,7 +145,7 @@ export interface NodeStatus {
   /** Scheme, host and port: the only part of the URL that is shown. */
   readonly origin: string
   readonly use: NodeUse
-  readonly state: 'unknown' | 'up' | 'open' | 'half-open' | 'wrong-network' | 'disabled'
+  readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
   /** Distance of the node's head from the majority's head, blocks; 0 if slightly above. Absent: not compared. */
   readonly lag?: number
   readonly latencyMs?: number

@@ -26,12 +26,12 @@ describe('circuit breaker', () => {
     await probe()
     expect(health.state).toBe('up')
     health.failed()
-    expect(health).toMatchObject({ state: 'open', due: false, held: false })
+    expect(health).toMatchObject({ state: 'failing', due: false, held: false })
     clock.now += 999
     expect(health.due).toBe(false)
     clock.now += 1
     expect(health.due).toBe(true)
-    await probe(() => expect(health).toMatchObject({ state: 'half-open', due: false }))
+    await probe(() => expect(health).toMatchObject({ state: 'probing', due: false }))
     expect(health.state).toBe('up')
   })
 

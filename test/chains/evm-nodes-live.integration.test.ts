@@ -112,7 +112,7 @@ describe('nodes while everything runs', () => {
     const chain = await connected([{ url: first.url }, { url: second.url }], { blockTimeMs: 60_000 })
     first.refuse = () => ({ code: 429, message: 'Your app has exceeded its compute units per second capacity.' })
     expect(await chain.hasCode(address)).toBe(false)
-    expect(status(chain, 'node-1')).toMatchObject({ state: 'open', failures: 1 })
+    expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
     expect(await chain.hasCode(address)).toBe(false)
     // A probe may go to it, but no call.

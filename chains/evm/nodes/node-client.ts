@@ -133,37 +133,37 @@ const latencyWeight = 0.2
 /** Minimum time between a failure and the next probe, ms. */
 const restMs = 100
 
-/** Network, latency and circuit of a node: closed, open (paused) or half-open (probing). `now`: ms, monotonic. */
+/** Network, latency and phase of a node: well, failing (paused) or probing. `now`: ms, monotonic. */
 export function createNodeHealth(now: () => number) {
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
-  let circuit: 'closed' | 'open' | 'half-open' = 'closed'
+  let phase: 'well' | 'failing' | 'probing' = 'well'
   let pauses = 0
-  let [openUntil, heldUntil] = [0, 0]
+  let [pausedUntil, heldUntil] = [0, 0]
   let [answeredAt, failedAt] = [-Infinity, -Infinity]
   let failures = 0
   let latencyMs: number | undefined
 
-  /** Opens the circuit. Of parallel failures only the first doubles the pause. */
-  function open(retryAfterMs = 0): void {
+  /** Pauses the node. Of parallel failures only the first doubles the pause. */
+  function pauseNode(retryAfterMs = 0): void {
     // The pause is limited, so that a node that asks for hours does not disappear for hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
-    if (circuit !== 'open') {
-      openUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
+    if (phase !== 'failing') {
+      pausedUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
       pauses++
     }
-    openUntil = Math.max(openUntil, heldUntil)
-    circuit = 'open'
+    pausedUntil = Math.max(pausedUntil, heldUntil)
+    phase = 'failing'
   }
 
   return {
     get state(): Exclude<NodeStatus['state'], 'disabled'> {
       if (network === 'wrong') return 'wrong-network'
-      if (circuit !== 'closed') return circuit
+      if (phase !== 'well') return phase
       return network === 'right' ? 'up' : 'unknown'
     },
     get due() {
       if (network === 'wrong') return false
-      return circuit === 'open' ? now() >= openUntil : circuit === 'closed' && network === 'unknown'
+      return phase === 'failing' ? now() >= pausedUntil : phase === 'well' && network === 'unknown'
     },
     /** True during a pause that the node asked for (Retry-After), which no probe shortens. */
     get held() {
@@ -178,26 +178,26 @@ export function createNodeHealth(now: () => number) {
     answered(tookMs: number) {
       answeredAt = now()
       latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight
-      if (circuit === 'closed') pauses = 0
+      if (phase === 'well') pauses = 0
     },
     failed(retryAfterMs?: number) {
-      if (circuit !== 'open') failures++
+      if (phase !== 'failing') failures++
       failedAt = now()
-      open(retryAfterMs)
+      pauseNode(retryAfterMs)
     },
     /**
-     * Closes the circuit if the node names its network. A node that only sends (no `mustSay`) may refuse, because an
+     * Ends the pause if the node names its network. A node that only sends (no `mustSay`) may refuse, because an
      * EIP-155 signature is valid on one network only. Throws what `read` throws.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
-      circuit = 'half-open'
+      phase = 'probing'
       const found = await read().catch((error: unknown) => {
         if (!mustSay && error instanceof RpcError && !error.limited) return expected
-        if (circuit !== 'open') open()
+        if (phase !== 'failing') pauseNode()
         throw error
       })
       network = found === expected ? 'right' : 'wrong'
-      circuit = 'closed'
+      phase = 'well'
       return found
     },
     forgetNetwork: () => void (network = 'unknown'),

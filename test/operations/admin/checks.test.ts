@@ -12,8 +12,8 @@ const node = (state: NodeStatus['state'], more: Partial<NodeStatus> = {}): NodeS
 const chain = (name: string, heads: Heads, ...nodes: NodeStatus[]) => ({ name, heads, nodes: () => nodes })
 
 test('a process stays ready with one chain away, and is not ready with all of them away', () => {
-  const up = chain('ethereum', seen, node('open'), node('up'))
-  const away = chain('bsc', seen, node('open'), node('up', { use: 'send' }), node('up', { added: true }))
+  const up = chain('ethereum', seen, node('failing'), node('up'))
+  const away = chain('bsc', seen, node('failing'), node('up', { use: 'send' }), node('up', { added: true }))
   const early = chain('base', unseen, node('up'))
   expect(checkChains([up, away, early])).toEqual([
     { name: 'chain ethereum', ok: true, vital: false, problem: undefined },
