@@ -3,7 +3,7 @@ export interface CliContext {
   readonly env: NodeJS.ProcessEnv
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
-  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number }
   cwd(): string
   on(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown
   off(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown

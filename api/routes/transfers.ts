@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { sourceIdsOf } from '../../config/chains.ts'
 import { remedyOf } from '../../domain/catalogue/catalogue.ts'
+import { findTransfer } from '../../intake/streams/find-transfer.ts'
 import { placesOfTransaction } from '../../intake/streams/source-transactions.ts'
 import { filterFields, toFilter, type TransferSelection } from '../../operations/orders/transfer-filter.ts'
 import { limitSchema, textSchema } from '../../operations/orders/values.ts'
-import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'
 import { listTransferPage, type TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
 import { readTransfer, transactionsOf } from '../../temporal/client/transfers/transfers.ts'
 import { transactionSchema, transferFields, transferPageSchema } from '../answers.ts'
@@ -27,13 +27,13 @@ export const filterSchemas = schemasOf(filterFields)
 /** Limits searches by text, which any client may send, because they read lists and nodes. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
-/** Finds the transfer that is meant. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
+/** Finds the transfer that is meant. Throws TRANSFER_NOT_FOUND, _IN_GAP, _AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
 export function resolveGiven(
   { client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>,
   given: string,
   readFor: ReadFor,
 ): Promise<string> {
-  return resolveTransfer(client, given, {
+  return findTransfer(client, given, {
     sourceIds: (chain) => sourceIdsOf(config, chain),
     gate: gates[readFor],
     placesOf: (hash) => placesOfTransaction(network.bridges, network.chains, hash),

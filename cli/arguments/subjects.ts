@@ -3,9 +3,9 @@ import { type ConfiguredChain, type ConfiguredChainOptions, createConfiguredChai
 import { chainOf, sourceIdsOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { messageBytes } from '../../intake/submit/message-bytes.ts'
+import { findTransfer as find } from '../../intake/streams/find-transfer.ts'
 import { placesOfTransaction } from '../../intake/streams/source-transactions.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Command } from 'commander'
 import { filterFields, isNarrowed, toFilter, type TransferSelection } from '../../operations/orders/transfer-filter.ts'
@@ -25,7 +25,7 @@ const nodeTimeoutMs = 5_000
 /** The id of a transfer, given in any form. Throws TRANSFER_*, TEMPORAL_UNAVAILABLE, and errors of `decode`. */
 export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
   const signed = await idInMessage(config, given)
-  return resolveTransfer(client, signed ?? given, {
+  return find(client, signed ?? given, {
     sourceIds: (chain) => sourceIdsOf(config, chain),
     // Only called if Temporal does not know the hash.
     placesOf: (hash) =>

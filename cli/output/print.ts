@@ -19,18 +19,20 @@ function jsonLine(json: object): string {
   )
 }
 
-/** Prints text on stderr or, with --json, `{"error":…}` on stdout. Prints the stack only with --verbose. */
+/**
+ * Prints text on stderr, wrapped only on a terminal, or with --json `{"error":…}` on stdout. Prints the stack only with
+ * --verbose.
+ */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
   // The remedy is not redacted: it has no secret but may look like one (`Authorization: Bearer <token>`).
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
-  else context.stderr.write(`${byLine(`${code}: ${said}\n→ ${remedy}`)}\n`)
-  if (globals.verbose) context.stderr.write(`${byLine(redactText(stackOf(thrown)))}\n`)
-}
-
-function byLine(text: string): string {
-  return harmlessLines(text)
+  else {
+    const width = context.stderr.isTTY ? widthOf({ stdout: context.stderr }, globals) : undefined
+    context.stderr.write(`${render(`${code}: ${said}\n→ ${remedy}`, width)}\n`)
+  }
+  if (globals.verbose) context.stderr.write(`${harmlessLines(redactText(stackOf(thrown)))}\n`)
 }
 
 function stackOf(thrown: unknown): string {

@@ -17,7 +17,7 @@ export const operationRows = {
     ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
   },
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
-  INPUT_INVALID: fatal('The request has a problem.', 'Correct the fields that are named.'),
+  INPUT_INVALID: fatal('The request has a problem.', 'Correct the part that is named, and send the request again.'),
   SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'Run `npm run setup`.', { isOutage: true }),
   DATA_FOLDER_UNUSABLE: fatal(
     'The data folder cannot be used.',
@@ -69,6 +69,10 @@ export const operationRows = {
     'Send the same request again after the time in the Retry-After header.',
   ),
   TRANSFER_NOT_FOUND: fatal('No transfer has this id.', '`portage transfer list` shows the known ids.'),
+  TRANSFER_IN_GAP: fatal(
+    'This transfer has not begun: a stream knows its number, and has not got its message yet.',
+    '`portage stream show <stream>` shows the gap, and `portage stuck` shows the reason. The transfer begins once its message is found.',
+  ),
   TRANSFER_AMBIGUOUS: fatal('Several transfers match this.', 'Use the whole id of one of the candidates.'),
   LANE_NOT_FOUND: fatal('No lane has this id.', '`portage lane list` shows the known lanes.'),
   RECEIVER_NOT_FOUND: fatal(

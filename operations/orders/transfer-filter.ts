@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { lanesOf } from '../../config/chains.ts'
+import { chainOf, lanesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
-import { type ChainName, transferStates } from '../../domain/transfer/transfer.ts'
+import { type ChainName, numberOfUnconfigured, transferStates } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { lanesOfFilter } from '../../temporal/client/lanes/lanes.ts'
 import { transfersOfNonce } from '../../temporal/client/lanes/nonce-lookup.ts'
@@ -67,7 +67,7 @@ export function isNarrowed(given: TransferSelection): boolean {
 
 interface FilterSetting {
   readonly client: TemporalClient
-  readonly config: Pick<Config, 'chains'>
+  readonly config: Pick<Config, 'chains' | 'bridges'>
   readonly mined: (chain: ChainName, address: string, nonce: number) => Promise<string | undefined>
 }
 
@@ -79,6 +79,10 @@ export async function toFilter({ client, config, mined }: FilterSetting, given: 
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')
+  for (const name of [chain, sourceChain, targetChain])
+    if (name !== undefined && numberOfUnconfigured(name) === undefined) chainOf(config, name)
+  const bridges = Object.keys(config.bridges)
+  if (bridge !== undefined && !bridges.includes(bridge)) throw invalid(`no bridge is called ${bridge}; there are: ${bridges.join(', ')}`)
   const configured = lanesOf(config)
   const id = given.lane === undefined ? undefined : await findLane(client, config, given.lane, targetChain ?? chain)
   const now = Date.now()

@@ -96,7 +96,7 @@ describe('POST /v1/transfers', () => {
           },
         ],
         "facts": {},
-        "remedy": "Correct the fields that are named.",
+        "remedy": "Correct the part that is named, and send the request again.",
         "status": 400,
         "title": "The request has a problem.",
         "type": "urn:portage:error:INPUT_INVALID",

@@ -95,7 +95,7 @@ describe('transfers over HTTP', () => {
     expect([...found, ...page.ids].toSorted()).toEqual(ids.toSorted())
   })
 
-  test('what a transfer moves is in its row and in its report, also after it was started again', async () => {
+  test('a row and a report have amount, token and recipient, also after the transfer was started again', async () => {
     const shown = async () => [
       ((await get('/v1/transfers?sourceChain=bsc')).body['transfers'] as object[])[0],
       (await get(`/v1/transfers/${back}`)).body,

@@ -18,6 +18,20 @@ const text = fc.string({ unit: fc.constantFrom('a', 'word ', ' ', '水', '\u001b
 const cell = fc.oneof(text, fc.nat(), fc.constant(undefined), fc.constant(hash), fc.constant(lane))
 
 describe('no line is wider than it may be', () => {
+  test('an error is wrapped on a terminal, and is one line with its remedy below it elsewhere', () => {
+    const linesOn = (stderr: Partial<CliContext['stderr']>) => {
+      let written = ''
+      const write = (some: string) => (written += some)
+      const context = { stdout: { write }, stderr: { write, ...stderr } } as unknown as CliContext
+      printError(context, {}, new RelayerError('INPUT_INVALID', { detail: reason.repeat(3) }))
+      return written.trimEnd().split('\n')
+    }
+    const wrapped = linesOn({ isTTY: true, columns: 60 })
+    expect(Math.max(...wrapped.map((line) => stringWidth(line)))).toBeLessThanOrEqual(60)
+    expect(wrapped.length).toBeGreaterThan(5)
+    expect(linesOn({})).toHaveLength(2)
+  })
+
   test('of any table and any facts, down to a terminal of 40 columns', () => {
     const names = ['one', 'two', 'a third', 'status', 'transaction']
     const named = (cells: readonly Cell[]) => Object.fromEntries(names.map((name, at) => [name, cells[at]]))

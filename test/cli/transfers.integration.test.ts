@@ -3,12 +3,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { streamNames } from '../../bridges/registry.ts'
 import { loadConfig } from '../../config/load/load.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { makeToken } from '../../lab/devnet/access.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
+import { applyToStream } from '../../temporal/client/streams/streams.ts'
 import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import { deadConfig } from '../api/setting.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
@@ -70,6 +72,35 @@ test('an order by a filter is shown, confirmed and then sent to each transfer', 
   expect(one.json()).toEqual({ id: ids[0], asked: 'cancel' })
   expect(await signalsOf(ids[0]!)).toContain('cancel')
   expect(await signalsOf(transferId(native))).toEqual([])
+})
+
+test.each([
+  ['--chain', 'polygon', 'no chain is called polygon; there are: '],
+  ['--target', 'wormhole', 'no chain is called wormhole; there are: '],
+  ['--bridge', 'portal', 'no bridge is called portal; there are: wormhole-token-bridge'],
+])('a list with %s %s is refused, because the config has no such name', async (option, name, message) => {
+  const { code, json } = await cli('transfer', 'list', option, name, '--json')
+  expect([code, json()]).toMatchObject([1, { error: { code: 'INPUT_INVALID', message: expect.stringContaining(message) } }])
+})
+
+test('a list of transfers from a chain of Wormhole that the config does not have is empty', async () => {
+  expect((await cli('transfer', 'list', '--source', 'wormhole-1', '--json')).json()).toEqual({ transfers: [] })
+})
+
+test('a transfer whose number is in a gap of a stream is no unknown transfer', async () => {
+  const config = { stream: 'native-bridge:ethereum:bsc', origin: `1337/0x${'c3'.repeat(20)}`, first: '1', maxOpen: 10 }
+  const seen = { kind: 'seen', numbers: [['9']] } as const
+  const { idOf } = streamNames(await loadConfig(file, {}))
+  await applyToStream(ledgers.temporal.client, idOf(config.stream), { requests: [seen] }, { begin: () => ({ config }) })
+  const listed = async () => (await cli('stream', 'list', '--json')).out.includes(config.stream)
+  await until(listed, { timeoutMs: 60_000, everyMs: 100, what: 'the stream to be listed' })
+  for (const given of ['ethereum:bsc:4', 'ethereum/4', `1337/0x${'c3'.repeat(20)}/4`]) {
+    const { code, json } = await cli('transfer', 'show', given, '--json')
+    const facts = { stream: config.stream, number: '4', gap: 'unasked' }
+    expect([code, json()]).toMatchObject([1, { error: { code: 'TRANSFER_IN_GAP', facts } }])
+  }
+  for (const given of ['ethereum:bsc:40', 'bsc/4', 'ethereum/0xab/4'])
+    expect((await cli('transfer', 'show', given, '--json')).json()).toMatchObject({ error: { code: 'TRANSFER_NOT_FOUND' } })
 })
 
 test('a nonce and a transaction together are refused, since an order would ignore one of them', async () => {

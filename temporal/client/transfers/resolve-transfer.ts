@@ -8,7 +8,7 @@ import { quoted, transfersWith } from './transfer-queries.ts'
 
 export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
 
-interface KnownPlaces {
+export interface KnownPlaces {
   /** Returns all ids of a chain: its name, and its number in a protocol. Absent: a chain has only the given id. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
   /** The messages of a source transaction (lower case, with 0x). */
