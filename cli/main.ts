@@ -65,8 +65,11 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
       // The options were not parsed, so `--json` is searched for here.
-      if (argv.includes('--json'))
-        printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message.replace(/^error: /, '') }))
+      if (argv.includes('--json')) {
+        // Commander's message is "(outputHelp)" if a command is missing.
+        const detail = error.code === 'commander.help' ? 'a command is missing; --help lists them' : error.message.replace(/^error: /, '')
+        printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail }))
+      }
       return exitCodes.usage
     }
     printError(context, program.opts<GlobalOptions>(), error)

@@ -9,7 +9,7 @@ export function toNumber(value: unknown, what: string): number {
   return number
 }
 
-/** Seconds since the epoch, up to the latest Date (ECMAScript, "Time Values"). Later times would throw when formatted. */
+/** Seconds since the epoch, up to the latest Date (ECMAScript, "Time Values"): a later time throws when formatted. */
 export function toTime(value: unknown, what: string): number {
   const seconds = toNumber(value, what)
   if (seconds > 8_640_000_000_000) throw unexpected(what)

@@ -26,7 +26,7 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 const hiddenName = '(a name that is not shown)'
-/** Keys of the config's maps beside names of chains: numbers, contracts, selectors, `*`, tokens of Wormhole. */
+/** Keys of the config's maps: numbers of chains, selectors, `*`, tokens of Wormhole. */
 const keyOfMap = /^([0-9]{1,5}|\*|0x[0-9a-fA-F]{8}|[0-9]{1,5}\/(0x)?[0-9a-fA-F]{1,64}|__proto__)$/
 const fieldLike = /^[A-Za-z][a-z]{0,20}([A-Z][a-z]{1,20}){0,5}$/
 

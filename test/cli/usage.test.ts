@@ -265,6 +265,10 @@ describe('a wrong command line ends with 2, a reason on stderr and an empty stdo
     const { code, out, err } = await runCli(['stream', 'skip', 's', '-1', '--reason', 'x', '--json'])
     expect([code, JSON.parse(out)]).toMatchObject([2, { error: { code: 'INPUT_INVALID', message: expect.stringContaining('below 2^64') } }])
     expect(err).toContain('It must be a whole number below 2^64')
+    for (const words of [['--json'], ['transfer', '--json']]) {
+      const { code: status, out: object } = await runCli(words)
+      expect([status, JSON.parse(object)]).toMatchObject([2, { error: { message: expect.stringContaining('a command is missing') } }])
+    }
   })
 })
 

@@ -11,7 +11,7 @@ interface BlockNode {
   readonly balance?: string
 }
 
-/** Starts a node that has only this block, also as the finalized one. Returns its URL. @param timestamp s since the epoch */
+/** Starts a node with only this block, which is also final. Returns its URL. @param timestamp s since the epoch */
 export function startBlockNode({ height, timestamp, balance = '0x1' }: BlockNode): Promise<string> {
   const header = {
     ...{ parentHash: zeros(32), sha3Uncles: zeros(32), miner: zeros(20), stateRoot: zeros(32), transactionsRoot: zeros(32) },
