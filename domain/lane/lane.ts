@@ -130,6 +130,8 @@ export interface Remembered extends Observed {
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
+  /** Height since which the lowest unmined nonce waits with its last attempt. Absent in ledgers of release 1.0.0. */
+  readonly lowestSince?: number
   /** Height since which processes have reported without a long gap. During a gap a nonce does not count as idle. */
   readonly reportedSince?: number
 }

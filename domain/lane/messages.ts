@@ -137,6 +137,8 @@ export interface LaneView
   readonly run?: string
   /** Height at which `finalized` was first reported. A lower nonce from this height on means a loss of final blocks. */
   readonly finalizedAt?: number
+  /** As in `Remembered`. */
+  readonly lowestSince?: number
 }
 
 /** Why a lane is closed. It stays closed until an operator acts, or until its funds or its roles on chain change. */

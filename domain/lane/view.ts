@@ -11,6 +11,7 @@ export function view(state: LaneState): LaneView {
     latest: observed?.latest ?? 0,
     finalized: observed?.finalized ?? 0,
     ...(observed && { height: observed.height, finalizedAt: observed.finalizedAt }),
+    ...(observed?.lowestSince !== undefined && { lowestSince: observed.lowestSince }),
     window: state.config.window,
     inFlight: inFlight(state),
     ...(republish && { republish }),
@@ -22,6 +23,12 @@ export function view(state: LaneState): LaneView {
     ...(forgotten && { forgotten }),
     ...kept(state),
   }
+}
+
+/** For how many blocks a process has driven the lowest nonce with its last attempt. 0: another nonce, or not known. */
+export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
+  if (nonce !== latest || lowestSince === undefined) return 0
+  return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))
 }
 
 /** Why the lane takes no new work. @param operatorTransaction the work is an operator's own transaction */

@@ -1,4 +1,5 @@
 import type { Account } from '../../chains/port.ts'
+import { blocksWaited } from '../../domain/lane/view.ts'
 import type { Entry } from '../../domain/lane/lane.ts'
 import type { FillOrder, RaiseOrder } from '../../domain/lane/messages.ts'
 import type { Alerts } from '../alerts.ts'
@@ -33,12 +34,21 @@ export class PendingTransactions {
     return this.#all.find((pending) => pending.intentId === intentId && !pending.forgotten)
   }
 
-  adopt({ nonce, attempts, grantedTo, maybeSent }: Entry, { owner: { intentId, callHash }, intent, tried }: LaneCall): PendingTransaction {
+  adopt(entry: Entry, { owner: { intentId, callHash }, intent, tried }: LaneCall): PendingTransaction {
+    const { nonce, attempts, grantedTo, maybeSent } = entry
+    const { view } = this.#deps.ledger
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
     // Only the first try with this nonce may give it back. Before a later try, a transaction may have been sent.
-    const call = { intentId, intent, callHash, tried, grantedTo: maybeSent ? undefined : grantedTo }
+    const call = {
+      intentId,
+      intent,
+      callHash,
+      tried,
+      grantedTo: maybeSent ? undefined : grantedTo,
+      waited: view ? blocksWaited(entry, view) : 0,
+    }
     const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
     this.#byNonce.set(nonce, pending)
     return pending

@@ -75,9 +75,13 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/** Decides when a nonce's fee is raised. Only the lowest nonce can be stuck. Counts blocks, because chains may halt. */
-export function createStuckDetector(blocks: number, raises: boolean) {
+/**
+ * Decides when a nonce's fee is raised. Only the lowest nonce can be stuck. Counts blocks, because chains may halt.
+ * @param waited blocks that an earlier process has counted for the last attempt
+ */
+export function createStuckDetector(blocks: number, raises: boolean, waited = 0) {
   let attemptedAt = -1
+  let sentAt = -1
   let lowestSince: number | undefined
   let pricedOutSince: number | undefined
   let tooCheap: 'lowest' | 'any' | undefined
@@ -85,7 +89,10 @@ export function createStuckDetector(blocks: number, raises: boolean) {
 
   return {
     attempted(height: number): void {
-      attemptedAt = height
+      sentAt = height
+      attemptedAt = height - waited
+      if (waited > 0) lowestSince = attemptedAt
+      waited = 0
       pricedOutSince = undefined
       tooCheap = undefined
     },
@@ -99,7 +106,7 @@ export function createStuckDetector(blocks: number, raises: boolean) {
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
       lowestSince = lowest ? (lowestSince ?? height) : undefined
       pricedOutSince = pricedOut ? (pricedOutSince ?? height) : undefined
-      if (height <= attemptedAt) return undefined
+      if (height <= sentAt) return undefined
       if (lowest && raises && (tooCheap || longEnough(lowestSince, height))) return 'stuck'
       return tooCheap === 'any' || longEnough(pricedOutSince, height) ? 'reprice' : undefined
     },

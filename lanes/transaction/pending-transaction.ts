@@ -18,6 +18,8 @@ interface KnownCall {
   readonly intent?: Intent
   readonly callHash?: string | undefined
   readonly grantedTo?: string | undefined
+  /** Blocks that earlier processes have waited with the last attempt. */
+  readonly waited?: number
   readonly tried?: readonly SignedHash[] | undefined
   /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed them. */
   readonly outbid?: readonly Fees[] | undefined
@@ -55,7 +57,7 @@ export class PendingTransaction {
     this.intentId = intentId
     this.grantedTo = call.grantedTo
     this.#outbid = outbid
-    this.#stuck = createStuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
+    this.#stuck = createStuckDetector(deps.bumpAfterBlocks, deps.chain.raises, call.waited)
     this.#attempts = new Attempts(deps, nonce, attempts, call)
     this.#sender = createTransactionSender(deps, nonce)
     this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)

@@ -1,5 +1,6 @@
 import { inFlight } from '../../domain/lane/entries.ts'
-import { Bench, nonceOf } from './lane-bench.ts'
+import { blocksWaited, view } from '../../domain/lane/view.ts'
+import { Bench, bump, nonceOf } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
 describe('observe', () => {
@@ -23,6 +24,27 @@ describe('observe', () => {
     expect(lane.state.entries[5]?.claimedBlock).toBe(0)
     lane.observe({ height: 101, claims: [5, 6] })
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
+  })
+
+  test('the count of blocks that the lowest nonce was driven begins anew after a raise or a rollback', () => {
+    const lane = new Bench()
+    lane.grant('a')
+    lane.grant('b')
+    const waited = () => Object.values(lane.state.entries).map((entry) => blocksWaited(entry, view(lane.state)))
+    lane.observe({ height: 102, claims: [5, 6] })
+    lane.observe({ height: 103, claims: [6] })
+    // No process has driven the nonce since block 102.
+    expect(waited()).toEqual([2, 0])
+    lane.observe({ height: 104, claims: [5, 6] })
+    lane.attempt(5, 1, bump)
+    lane.observe({ height: 106, claims: [5, 6] })
+    expect(waited()).toEqual([2, 0])
+    lane.observe({ height: 107, latest: 6, claims: [6] })
+    lane.observe({ height: 109, latest: 6, claims: [6] })
+    expect(waited()).toEqual([0, 2])
+    lane.observe({ height: 110, latest: 5, claims: [5, 6] })
+    lane.observe({ height: 111, latest: 5, claims: [5, 6] })
+    expect(waited()).toEqual([1, 0])
   })
 
   test('a height that nobody else reaches is forgotten after a minute, and the lane works on', () => {

@@ -73,7 +73,7 @@ describe('A pending transaction under a policy', () => {
     expect(times).toEqual(times.toSorted((early = 0, late = 0) => early - late))
   })
 
-  test('an attempt is signed until a node accepts it, and one that reverts in its block does not count as mined', async () => {
+  test('an attempt is signed until a node accepts it, and reverted, not mined, if its call reverts', async () => {
     policy = {}
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const { address } = await deployReverting(setting.anvil, 'closed')

@@ -103,6 +103,27 @@ describe('A pending transaction', () => {
     expect(second.receipt.block.hash).not.toBe(first.receipt.block.hash)
   })
 
+  test('is raised by the process that takes over, once both together have waited long enough', async () => {
+    const options = { bumpAfterBlocks: 12, fillAfterBlocks: 20 }
+    const before = await fresh(options)
+    const one = request('taken over')
+    await signedAndSent(before, one)
+    const waited = async () => {
+      const { entries, observed } = await ledger()
+      return (entries['0']?.claimedBlock ?? 0) - (observed?.lowestSince ?? 0) >= 9
+    }
+    await setting.passUntil('the first process to have waited', waited)
+    before.stop()
+    const after = await setting.agent(setting.signer, options)
+    const again = await after.find(one)
+    if (again.kind !== 'acquired') throw new Error(again.detail)
+    await again.pending.signAndSend()
+    expect(again.pending.attempts).toBe(1)
+    expect(await setting.passUntil('a raise', () => again.pending.attempts > 1)).toBeLessThan(8)
+    await setting.mine()
+    await becomes(again.pending, ({ kind }) => kind === 'included')
+  })
+
   test('is spent by an external transaction of the same key, once that is final', async () => {
     const agent = await fresh()
     const pending = await signedAndSent(agent, request('robbed'))

@@ -18,6 +18,16 @@ test('only the lowest nonce is raised, some blocks after it became the lowest or
   expect(detector.check({ height: 28, ...calm, lowest: true })).toBeUndefined()
 })
 
+test('a process that takes over goes on with the count of blocks, and first sends the attempt for a block', () => {
+  const detector = createStuckDetector(3, true, 2)
+  detector.attempted(30)
+  expect(detector.check({ height: 30, ...calm, lowest: true })).toBeUndefined()
+  expect(detector.check({ height: 31, ...calm, lowest: true })).toBe('stuck')
+  detector.attempted(31)
+  expect(detector.check({ height: 33, ...calm, lowest: true })).toBeUndefined()
+  expect(detector.check({ height: 34, ...calm, lowest: true })).toBe('stuck')
+})
+
 test('nothing is raised on a halted chain', () => {
   const detector = createStuckDetector(1, true)
   detector.attempted(5)

@@ -60,6 +60,7 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
   const reportedSince = gap > Math.max(1, Math.floor(fillAfterBlocks / 2)) ? height : known?.reportedSince
+  const lowestSince = known?.latest === latest ? known.lowestSince : height
   const newest = known?.final && final && known.final.height > final.height ? known.final : final
   return {
     latest,
@@ -72,6 +73,7 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
     leadAt: now,
     ...(reportedSince !== undefined && { reportedSince }),
     finalizedAt: known?.finalized === finalized ? known.finalizedAt : height,
+    ...(lowestSince !== undefined && { lowestSince }),
   }
 }
 
@@ -79,7 +81,11 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   const entries = Object.entries(state.entries).map(([nonce, entry]): [string, Entry] => {
     return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
   })
-  return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
+  return {
+    ...state,
+    entries: Object.fromEntries(entries),
+    observed: { ...observed, height, reportedSince: height, finalizedAt: height, lowestSince: height },
+  }
 }
 
 /** Adds ownerless entries for unmined nonces of an earlier ledger, from outside, or brought back by a rollback. */

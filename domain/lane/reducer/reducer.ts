@@ -62,7 +62,9 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
   const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
   const isFirstNoop = isNoop && !entry.attempts.some((one) => one.kind === 'noop')
-  return { state: isFirstNoop ? count(changed, 'filled') : changed, answer: { kind: 'attempts', attempts } }
+  const { observed } = changed
+  const next = observed?.latest === request.nonce ? { ...changed, observed: { ...observed, lowestSince: observed.height } } : changed
+  return { state: isFirstNoop ? count(next, 'filled') : next, answer: { kind: 'attempts', attempts } }
 }
 
 function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
