@@ -73,11 +73,12 @@ describe('docker-compose.temporal.yml', () => {
 
   test('pins every image; Portage is that of this version, Temporal that of the tests', () => {
     const others = services.filter((service) => !ofPortage.includes(service))
-    for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(\.\d+)?(-alpine[\d.]+)?$/)
+    for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(\.\d+)?(-alpine[\d.]+)?(@sha256:[0-9a-f]{64})?$/)
     for (const [, { image }] of ofPortage) expect(image).toBe(`\${PORTAGE_IMAGE:-portage:${version}}`)
-    expect(compose.services['temporal']?.image).toBe(`temporalio/server:${serverVersion}`)
-    expect(compose.services['schema']?.image).toBe(`temporalio/admin-tools:${serverVersion}`)
-    expect(compose.services['set-up']?.image).toBe(`temporalio/admin-tools:${serverVersion}`)
+    const tagOf = (name: string) => compose.services[name]?.image.replace(/@.*/, '')
+    expect(tagOf('temporal')).toBe(`temporalio/server:${serverVersion}`)
+    expect(tagOf('schema')).toBe(`temporalio/admin-tools:${serverVersion}`)
+    expect(tagOf('set-up')).toBe(`temporalio/admin-tools:${serverVersion}`)
   })
 
   test.each(services)('%s is locked up, has limits, and says how it is', (name, service) => {

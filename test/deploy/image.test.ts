@@ -41,7 +41,7 @@ describe('the Dockerfile', () => {
 
 describe('the base of the Dockerfile', () => {
   test('the base image has the Debian packages that the image takes from it, unlike the slim ones of node', () => {
-    expect(read('Dockerfile')).toMatch(/^ARG BASE=docker\.io\/library\/node:\d+-bookworm$/m)
+    expect(read('Dockerfile')).toMatch(/^ARG BASE=docker\.io\/library\/node:\d+-bookworm(@sha256:[0-9a-f]{64})?$/m)
   })
 })
 

@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { changesOf, released } from '../../scripts/release/changelog.ts'
+import { imagesIn, pinImages } from '../../scripts/release/images.ts'
 import { completedPackages, missingPackages } from '../../scripts/release/lock.ts'
 import { allowedLicences, isAllowed } from '../../scripts/release/packages.ts'
+import { provenanceOf } from '../../scripts/release/provenance.ts'
 import { releaseSbom, type Sbom } from '../../scripts/release/sbom.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'))
@@ -147,5 +150,53 @@ describe('the SBOM of a release', () => {
     expect(() => releaseSbom(all, { ...release, inside: [at('@a/compiled', '1.0.1')], installed: [] })).toThrow(
       'The lock file does not have @a/compiled@1.0.1',
     )
+  })
+})
+
+describe('the images of a release', () => {
+  const folder = temporaryFolder()
+  const files = ['docker-compose.temporal.yml', 'Dockerfile']
+  const texts = () => files.map((file) => readFileSync(join(folder, file), 'utf8'))
+  const images = files.flatMap((file) => imagesIn(file, readFileSync(join(root, file), 'utf8')).map((image) => image.replace(/@.*/, '')))
+  const lines = images.map((image, index) => `${image}@sha256:${String(index).padStart(64, 'a')}`)
+  const copy = () => {
+    for (const file of files) {
+      const text = readFileSync(join(root, file), 'utf8')
+      writeFileSync(join(folder, file), text.replaceAll(/@sha256:[0-9a-f]{64}$/gm, ''))
+    }
+  }
+
+  test('a version is refused while an image has a tag and no digest', async () => {
+    copy()
+    const before = texts()
+    expect(images).toEqual(expect.arrayContaining([expect.stringContaining('library/node:'), expect.stringContaining('postgres:')]))
+    await expect(pinImages(folder, lines.slice(1).join('\n'))).rejects.toThrow(`Without a digest: ${images[0]}. Give --images`)
+    await expect(pinImages(folder, 'postgres:16')).rejects.toThrow('postgres:16 is not image:tag@sha256:…')
+    expect(texts()).toEqual(before)
+  })
+
+  test('digests are written to the Dockerfile and the Compose file, and replaced by those of a later release', async () => {
+    copy()
+    await pinImages(folder, `${lines.join('\n')}\n`)
+    expect(files.flatMap((file, index) => imagesIn(file, texts()[index]!))).toEqual(lines)
+    // Portage's own image is built from the Dockerfile.
+    expect(texts()[0]).toContain('image: ${PORTAGE_IMAGE:-portage:')
+    const newer = `${images[0]}@sha256:${'b'.repeat(64)}`
+    await pinImages(folder, newer)
+    expect(imagesIn(files[0]!, texts()[0]!)).toEqual([newer, ...lines.slice(1, -1)])
+  })
+})
+
+test('the provenance of a release names its files, its commit and its lock file', () => {
+  const build = { version: '2.0.0', commit: 'c0', changed: false, lock: 'f0', node: '24.0.0', builtAt: '2026-01-02T03:04:05Z' }
+  expect(provenanceOf({ ...build, files: { 'portage-2.0.0.tgz': 'ab' } })).toMatchObject({
+    _type: 'https://in-toto.io/Statement/v1',
+    predicateType: 'https://slsa.dev/provenance/v1',
+    subject: [{ name: 'portage-2.0.0.tgz', digest: { sha256: 'ab' } }],
+    predicate: {
+      buildDefinition: {
+        resolvedDependencies: [{ digest: { gitCommit: 'c0' } }, { digest: { sha256: 'f0' } }, { annotations: { version: '24.0.0' } }],
+      },
+    },
   })
 })
