@@ -208,7 +208,7 @@ export function createShownHeads(
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
     },
-    /** Seconds since the epoch. A single node's time may fall: otherwise one lie would set the clock forward for good. */
+    /** Seconds since the epoch. A single node's time may fall, or one lie would set the clock forward for good. */
     get time(): number | undefined {
       return nodes.readers === 1 ? kept.latest?.timestamp : time
     },
