@@ -32,6 +32,7 @@ const samples: Values = {
   url: 'http://10.0.0.7:8545',
   time: '2026-11-22T17:00Z',
   vaa: 'AQ==',
+  version: '2.4.1',
   wei: '1000',
 }
 
