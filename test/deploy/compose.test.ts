@@ -198,7 +198,7 @@ describe('its Portage', () => {
     expect(spy).toMatchObject({ profiles: ['portage'], networks: compose.services['intake']?.networks, platform: 'linux/amd64' })
     expect(spy?.ports ?? []).toEqual([])
     // The only place that it can write to.
-    expect(option(spy!, '--nodeKey')[0]).toMatch(/^\/tmp\//)
+    expect(option(spy!, '--nodeKey')[0]).toMatch(/^\/run\/spy\//)
   })
 
   test('has a volume of its own for each process, and time to stop', () => {
