@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { readReceipt } from '../../../chains/evm/transactions/receipts.ts'
+import { assertKnownNames } from '../../../domain/settings/known-names.ts'
+import { noSettings } from '../../../domain/settings/settings.ts'
+import { orderOf } from '../../../operations/orders/orders.ts'
+
+test.each(['__proto__', 'constructor', 'toString', 'valueOf'])(
+  'a node of the chain %s, a name of JavaScript, is not found',
+  async (chain) => {
+    const context = { config: { bridges: {}, chains: {} }, client: {}, allow: () => ({ by: 'dora', reason: 'a test' }) }
+    await expect(orderOf('node remove').run?.(context as never, '', { chain, name: 'a' } as never)).rejects.toMatchObject({
+      code: 'INPUT_INVALID',
+    })
+  },
+)
+
+test('a token of a chain that no bridge has cannot be denied', () => {
+  const deny = (chain: number) => [{ kind: 'deny', what: 'token', value: `${chain}/${'0'.repeat(64)}` } as const]
+  const known = { bridges: [], nodes: {}, lanes: [], networkIds: [80_094] }
+  expect(() => assertKnownNames(deny(70_000), known, noSettings)).toThrow('no bridge has a chain 70000')
+  for (const chain of [2, 80_094]) expect(() => assertKnownNames(deny(chain), known, noSettings)).not.toThrow()
+})
+
+test('a receipt with a status other than 0 and 1 is refused', () => {
+  const hash = `0x${'1'.repeat(64)}`
+  const at = { transactionHash: hash, blockNumber: '0x1', blockHash: hash, from: `0x${'1'.repeat(40)}`, gasUsed: '0x1', logs: [] }
+  expect(['0x0', '0x1'].map((status) => readReceipt({ ...at, status }).status)).toEqual(['reverted', 'success'])
+  expect(() => readReceipt({ ...at, status: '0x2' })).toThrow('receipt status')
+})
