@@ -5,7 +5,7 @@ import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { Losses } from './checks/losses.ts'
 import type { BeatingStep } from './run-step.ts'
-import { type ChainName, ofChain, type ParkAfter, type Transfer } from '../domain/transfer/transfer.ts'
+import { type ChainName, ofChain, type ParkLimits, type Transfer } from '../domain/transfer/transfer.ts'
 import type { LaneId } from '../domain/lane/lane.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
 import type { LaneStatusCache, OpenLaneWatcher } from '../lanes/ledger/open-lanes.ts'
@@ -31,7 +31,7 @@ export interface StepDeps {
   /** How long a transfer that holds a nonce stays with a lane that is forbidden or unserved, ms. */
   readonly abandonAfterMs: number
   /** Absent: the defaults. */
-  readonly parkAfter?: ParkAfter | undefined
+  readonly parkAfter?: ParkLimits | undefined
   /** Wakes transfers that wait for a gate. Absent: each transfer checks the gate by itself. */
   readonly gates?: ClosedGates
   readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>

@@ -49,13 +49,13 @@ export function isOutcome(state: TransferState): boolean {
 }
 
 /** A transfer is parked after this many reverts, or after this many nonces that something else used. */
-export interface ParkAfter {
+export interface ParkLimits {
   readonly reverts: number
   readonly spentNonces: number
 }
 
 /** More spent nonces are allowed than reverts: the transfer is not at fault if something else used the nonce. */
-export const defaultParkAfter: ParkAfter = { reverts: 5, spentNonces: 20 }
+export const defaultParkAfter: ParkLimits = { reverts: 5, spentNonces: 20 }
 
 export interface Delivery {
   /** Sender of the transaction, lower-case 0x address. Absent if the chain shows only that there was a delivery. */

@@ -72,6 +72,11 @@ export const transfers: Dashboard = {
           series: [[increase('chain, kind', 'portage_quarantines_total'), '{{ chain }}: {{ kind }}']],
         },
         {
+          ...{ title: 'Gas lost', unit: 'short' },
+          description: 'Wei of gas of deliveries that reverted in a block. outrun: another delivery came first.',
+          series: [[increase('chain, kind', 'portage_losses_wei_total'), '{{ chain }}: {{ kind }}']],
+        },
+        {
           ...{ title: 'Started again', unit: 'short' },
           description:
             'undone: a delivered effect was gone, a reorg deeper than finality. reopened: closed without an outcome, or without progress.',

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Attempt, LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
-import type { ChainName, Delivery, ParkAfter, Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Delivery, ParkLimits, Transfer } from '../../domain/transfer/transfer.ts'
 
 /** Steps that need no key, on the queue of the target chain. */
 export interface KeylessSteps {
@@ -65,7 +65,7 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   /** Hash of (to, value, data). The ledger accepts no call with another hash for this intent. */
   callHash: string
   /** From the config. Absent: `defaultParkAfter`. */
-  parkAfter?: ParkAfter
+  parkAfter?: ParkLimits
   /** The process that admitted the transfer also holds the key, and has reserved a step slot for a moment. */
   local?: true
 }

@@ -6,7 +6,7 @@ import { listWaitingTransfers, wakeTransfer } from '../../temporal/client/transf
 import { createChainSteps } from '../../activities/index.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { LocalLanes } from '../../activities/deps.ts'
-import { type ChainName, defaultParkAfter, ofChain, type ParkAfter } from '../../domain/transfer/transfer.ts'
+import { type ChainName, defaultParkAfter, ofChain, type ParkLimits } from '../../domain/transfer/transfer.ts'
 import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { crashSinks, workflowBundle } from '../process/bundle.ts'
 import { laneConfigs } from './lane.ts'
@@ -61,7 +61,7 @@ export async function createChainWorker(
 }
 
 /** Undefined: the defaults, which every admission would otherwise add to a history. */
-export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkAfter | undefined {
+export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces
   return isDefault ? undefined : given
