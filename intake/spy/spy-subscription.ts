@@ -39,38 +39,34 @@ const nothing = new Uint8Array()
 
 /** A subscription to a guardian spy. It is opened again whenever it ends. */
 export function createSpySubscription(options: SpySubscriptionOptions) {
-  const { address, filters, retry, onOpen, onLost, onMessage, logger } = options
+  const { address, filters, onOpen, onLost, onMessage, logger } = options
+  const retries = createRetries(options, connect)
   let client: Client | undefined
   let stream: VaaStream | undefined
-  let stopped = false
-  let connected = false
-  let paused = false
-  let failures = 0
-  let timer: NodeJS.Timeout | undefined
-  let problem: string | undefined
+  let [stopped, connected, paused] = [false, false, false]
 
   function connect(): void {
-    let opened: Client
-    try {
-      opened = createSpyClient(options)
-    } catch (error) {
-      return tryAgain(`the CA file of ${address} cannot be used: ${(error as Error).message}`)
-    }
+    const opened = openClient(options)
+    if (opened instanceof Error) return retries.after(`the CA file of ${address} cannot be used: ${opened.message}`)
     client = opened
-    const onFailure = (failure: string) => end(opened, `cannot connect to ${address}: ${failure}`)
-    whenConnected(opened, () => client !== opened, subscribe, onFailure)
+    whenConnected(
+      opened,
+      () => client !== opened,
+      subscribe,
+      (why) => end(opened, `cannot connect to ${address}: ${why}`),
+    )
   }
 
   function subscribe(opened: Client): void {
-    const onEnd = (reason: string) => end(opened, reason)
-    stream = listen(request(opened, filters), onEnd, (vaa) => {
+    const receive = (vaa: Uint8Array) => {
       if (client !== opened) return
-      failures = 0
+      retries.restart()
       onMessage(vaa)
-    })
+    }
+    stream = listen(request(opened, filters), (reason) => end(opened, reason), receive)
     if (paused) stream.pause()
     connected = true
-    problem = undefined
+    retries.solved()
     onOpen()
     logger.info('listening to the guardian spy', { address, filters: filters.length })
   }
@@ -84,21 +80,14 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
     const wasConnected = connected
     connected = false
     if (wasConnected) onLost()
-    if (!stopped) tryAgain(reason)
-  }
-
-  function tryAgain(reason: string): void {
-    const waitMs = retryWaitMs(failures++, retry)
-    problem = reason
-    logger.warn('the connection to the guardian spy is lost', { code: 'SPY_UNAVAILABLE', address, reason, retryInMs: waitMs })
-    timer = setTimeout(connect, waitMs)
+    if (!stopped) retries.after(reason)
   }
 
   return {
     start: connect,
     stop(): void {
       stopped = true
-      clearTimeout(timer)
+      retries.stop()
       if (client) end(client, 'closed')
     },
     /** Pauses or resumes reading by HTTP/2 flow control. A paused subscription is still paused after a reconnect. */
@@ -108,8 +97,38 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
       else stream?.resume()
     },
     get state() {
-      return { connected, paused, problem }
+      return { connected, paused, problem: retries.problem }
     },
+  }
+}
+
+/** Connects again after each failure, and waits longer each time until a message has come. */
+function createRetries({ address, retry, logger }: Pick<SpySubscriptionOptions, 'address' | 'retry' | 'logger'>, connect: () => void) {
+  let failures = 0
+  let timer: NodeJS.Timeout | undefined
+  let problem: string | undefined
+  return {
+    after(reason: string): void {
+      const waitMs = retryWaitMs(failures++, retry)
+      problem = reason
+      logger.warn('the connection to the guardian spy is lost', { code: 'SPY_UNAVAILABLE', address, reason, retryInMs: waitMs })
+      timer = setTimeout(connect, waitMs)
+    },
+    restart: () => void (failures = 0),
+    solved: () => void (problem = undefined),
+    stop: () => clearTimeout(timer),
+    /** Reason of the present failure. */
+    get problem() {
+      return problem
+    },
+  }
+}
+
+function openClient(target: SpyTarget): Client | Error {
+  try {
+    return createSpyClient(target)
+  } catch (error) {
+    return error as Error
   }
 }
 

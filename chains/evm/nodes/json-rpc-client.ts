@@ -54,12 +54,7 @@ export interface NodeTarget {
 
 /** JSON-RPC over HTTP. Calls made within a few ms share one request. `count` is called for every call. */
 export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
-  const { authorization } = node
-  const target = new URL(node.url)
-  const { origin } = target
-  const redact = createRedactor(target, authorization)
-  const headers = { ...json, ...(authorization !== undefined && { authorization }) }
-  const limits = { timeoutMs, signal: closing, budget: createByteBudget(2 * mostBytes) }
+  const { origin, redact, post } = createPost(node, timeoutMs, closing)
   const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined
   let nextId = 1
@@ -83,10 +78,7 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     try {
       const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
-      const { text, status, retryAfterMs } = await post(target, { method: 'POST', headers, body }, redact, {
-        ...limits,
-        mostBytes: mostBytesFor(calls),
-      })
+      const { text, status, retryAfterMs } = await post(body, mostBytesFor(calls))
       const answers = parseAnswers(text, calls.length)
       if (calls.length > 1 && isTooLarge(answers, status, calls)) {
         batches.refused(calls.length)
@@ -135,25 +127,31 @@ function settle(calls: readonly PendingCall[], answers: readonly Answer[], faile
   }
 }
 
-/** Throws TransportError if no complete answer comes in time, MalformedAnswer if the answer is too long. */
-async function post(
-  target: URL,
-  request: Parameters<typeof fetchBounded>[1],
-  redact: (text: string) => string,
-  limits: Parameters<typeof fetchBounded>[2],
-) {
+function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signal: AbortSignal) {
+  const target = new URL(url)
   const { origin } = target
-  try {
-    const { text, status, headers } = await fetchBounded(target, request, limits)
-    if (hasMoreValues(text, mostValues)) throw tooLong(origin, `${mostValues} values`)
-    return { text, status, retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()) }
-  } catch (error) {
-    if (error instanceof MalformedAnswer) throw error
-    if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`)
-    const isLate = error instanceof Error && error.name === 'TimeoutError'
-    const why = limits.signal?.aborted ? 'closed' : isLate ? `no answer within ${limits.timeoutMs} ms` : undefined
-    const reason = why ?? redact(describe(error))
-    throw new TransportError(origin, reason, !neverConnected.test(reason))
+  const redact = createRedactor(target, authorization)
+  const headers = { ...json, ...(authorization !== undefined && { authorization }) }
+  const budget = createByteBudget(2 * mostBytes)
+  return {
+    origin,
+    redact,
+    /** Throws TransportError if no complete answer comes in time, MalformedAnswer if the answer is too long. */
+    async post(body: string, longest: number) {
+      try {
+        const limits = { timeoutMs, signal, budget, mostBytes: longest }
+        const { text, status, headers: received } = await fetchBounded(target, { method: 'POST', headers, body }, limits)
+        if (hasMoreValues(text, mostValues)) throw tooLong(origin, `${mostValues} values`)
+        return { text, status, retryAfterMs: retryAfterMs(received.get('retry-after'), Date.now()) }
+      } catch (error) {
+        if (error instanceof MalformedAnswer) throw error
+        if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`)
+        const isLate = error instanceof Error && error.name === 'TimeoutError'
+        const why = signal.aborted ? 'closed' : isLate ? `no answer within ${timeoutMs} ms` : undefined
+        const reason = why ?? redact(describe(error))
+        throw new TransportError(origin, reason, !neverConnected.test(reason))
+      }
+    },
   }
 }
 

@@ -309,12 +309,8 @@ describe('Receivers of notifications', () => {
       const kinds = kept.find(({ id }) => id === name)?.orders.map(({ kind }) => kind)
       expect(kinds).toEqual(['test', 'disable', 'enable', 'test'])
       const reader = await api.token({ level: 'write' })
-      const refused = await api.bare.inject({
-        method: 'POST',
-        url: `/v1/notifications/${name}/test`,
-        payload: {},
-        headers: { authorization: `Bearer ${reader}` },
-      })
+      const request = { method: 'POST', url: `/v1/notifications/${name}/test`, payload: {} } as const
+      const refused = await api.bare.inject({ ...request, headers: { authorization: `Bearer ${reader}` } })
       expect(refused.json()).toMatchObject({ code: 'ACCESS_LEVEL' })
     } finally {
       await api.close()
