@@ -126,6 +126,7 @@ export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonl
 /** Guardian spies (host:port) with the emitters to subscribe to. */
 export function spySources({ chains, bridges }: BridgesOptions) {
   const spies = bridges[wormholeTokenBridge]?.spies ?? []
+  if (spies.length === 0) return []
   const own = Object.entries(chains).map(([name, chain]) => wormholeOf(name, chain))
   const emitters = [...own, ...sourcesWithoutNode({ chains, bridges })]
   const filters = emitters.map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))

@@ -17,7 +17,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, chains, ...config }) => ({
   ...config,
   chains: { ...chains, bsc: { ...chains['bsc']!, explorer } },
-  bridges: { ...bridges, 'wormhole-token-bridge': { ...wormhole, spy: undefined, guardianApis: [], wormholescanApis: [] } },
+  bridges: { ...bridges, 'wormhole-token-bridge': { ...wormhole, spies: [], guardianApis: [], wormholescanApis: [] } },
 })
 
 export type PageStage = Awaited<ReturnType<typeof startPageStage>>
