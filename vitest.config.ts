@@ -8,7 +8,7 @@ import LongestFirst from './scripts/longest-first.ts'
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 
 /**
- * Suites that start servers, chains or worker processes. Mostly they wait for blocks and heartbeats, so six files share
+ * Suites that start servers, chains or worker processes. Mostly they wait for blocks and heartbeats, so seven files share
  * two cores.
  */
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
@@ -54,7 +54,7 @@ export default defineConfig({
           name: 'integration',
           include: integration,
           exclude: costs,
-          maxWorkers: 6,
+          maxWorkers: 7,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },

@@ -19,7 +19,7 @@ export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: Http
   try {
     const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })
     if (ok) return { kind: 'found', body: text }
-    if (status >= 300 && status < 400) return { kind: 'failed', why: 'a redirect' }
+    if (status >= 300 && status < 400) return { kind: 'failed', why: 'a redirect', status }
     return status === 404 ? { kind: 'absent' } : { kind: 'failed', why: `HTTP ${status}`, status, retryAfter: headers.get('retry-after') }
   } catch (error) {
     if (error instanceof AnswerTooLong) return { kind: 'failed', why: 'an answer that is too long', status: 200 }

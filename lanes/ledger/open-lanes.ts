@@ -66,18 +66,18 @@ export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEver
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {
     if (waiting.size === 0 || (await lanes.open()).length === 0) return
-    const ids = [...waiting]
-    await mapLimited(ids, wokenAtOnce, async (id) => {
+    let woken = 0
+    await mapLimited([...waiting], wokenAtOnce, async (id) => {
       if (signal.aborted) return
       waiting.delete(id)
       try {
-        await wake(id)
+        if (await wake(id)) woken++
       } catch (error) {
         waiting.add(id)
         logger.debug('a transfer could not be woken', { transfer: id, reason: toRelayerError(error).message })
       }
     })
-    logger.info('a lane takes work again', { woken: ids.length })
+    if (woken > 0) logger.info('a lane takes work again', { woken })
   }
   const watchFor = (id: string) => void (waiting.size < mostWaiting && waiting.add(id))
   return { watchFor, start: () => startPolling(check, { everyMs }) }

@@ -2,11 +2,12 @@ import { afterEach, expect, test } from 'vitest'
 import { createOpenLaneWatcher } from '../../lanes/ledger/open-lanes.ts'
 import type { Service } from '../../runtime/wait.ts'
 import { silentLogger } from '../../observability/logger.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 
 let polling: Service | undefined
 afterEach(() => polling?.stop())
 
-function start(isOpen: () => boolean, wake: (id: string) => Promise<boolean> = async () => true) {
+function start(isOpen: () => boolean, wake: (id: string) => Promise<boolean> = async () => true, logger = silentLogger()) {
   const woken: string[] = []
   let checks = 0
   const open = async () => {
@@ -17,7 +18,7 @@ function start(isOpen: () => boolean, wake: (id: string) => Promise<boolean> = a
     woken.push(id)
     return wake(id)
   }
-  const watcher = createOpenLaneWatcher({ lanes: { open }, wake: onWake, logger: silentLogger(), everyMs: 1 })
+  const watcher = createOpenLaneWatcher({ lanes: { open }, wake: onWake, logger, everyMs: 1 })
   polling = watcher.start()
   return { watcher, woken, checks: () => checks }
 }
@@ -50,6 +51,17 @@ test('a failed wake-up is repeated at the next check; a transfer that waits agai
   await expect.poll(() => woken).toEqual(['a', 'a', 'a'])
   own.watchFor('a')
   await expect.poll(() => woken).toHaveLength(4)
+})
+
+test('a transfer that has ended is woken by nothing and not counted in the log', async () => {
+  const { logger, lines } = recordingLogger()
+  const { watcher: own } = start(
+    () => true,
+    async (id) => id !== 'ended',
+    logger,
+  )
+  for (const id of ['a', 'b', 'ended']) own.watchFor(id)
+  await expect.poll(() => lines).toMatchObject([{ message: 'a lane takes work again', woken: 2 }])
 })
 
 test('lanes are checked only after the start, so a process whose Worker cannot start keeps no timer', async () => {
