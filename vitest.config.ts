@@ -8,8 +8,8 @@ import LongestFirst from './scripts/longest-first.ts'
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 
 /**
- * Suites that start servers, chains or worker processes. Mostly they wait for blocks and heartbeats, so seven files share
- * two cores.
+ * Suites that start servers, chains or worker processes. Mostly they wait for blocks and heartbeats, so seven files
+ * share two cores.
  */
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 

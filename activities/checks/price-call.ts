@@ -1,5 +1,5 @@
 import type { Chain, Revert } from '../../chains/port.ts'
-import { selectorOf, type FeePolicyResolver, costNow, firstOffer, type Offer } from '../../domain/fees/fees.ts'
+import { selectorOf, type FeePolicyResolver, costNow, firstOffer, marketFor, type Offer } from '../../domain/fees/fees.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 /** Gas limit divided by the gas estimate, unless a policy sets another factor. */
@@ -34,9 +34,10 @@ export async function priceCall(
   ])
   if (!simulation.ok) return { kind: 'reverts', revert: simulation.revert }
   const { gas: gasLimit } = simulation
-  const offer = firstOffer(quote, policy, { gasLimit, dataFee })
+  const market = marketFor(quote, policy)
+  const offer = firstOffer(market, policy, { gasLimit, dataFee })
   if (offer.kind !== 'offer') return offer
   const { maxFee, tip } = offer
-  const cost = costNow({ gasLimit, dataFee }, quote)
+  const cost = costNow({ gasLimit, dataFee }, market)
   return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
 }

@@ -63,6 +63,8 @@ export const parse = {
   closed: numberWithin(0, 999, 'It must be a whole number below 1000.'),
   hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
   gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
+  tipFactor: numberWithin(0.5, 10, 'It must be a number from 0.5 to 10.', fraction),
+  bumpPercent: numberWithin(10, 100, 'It must be a whole number from 10 to 100.'),
   priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
   chainName: matching(forms.name),
   /** Wei, decimal. */

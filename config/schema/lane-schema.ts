@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { address, between, callStart, decimal, gasUnits, oneOf, path, selector, url, variable, wei, whole } from '../load/values.ts'
 
-/** Fee limits (domain/fees/fees.ts). The most specific rule that sets a field decides its value. */
+/** Fee limits and raises (domain/fees/fees.ts). The most specific rule that sets a field decides its value. */
 export const feePolicySchema = z.strictObject({
   maxFeePerGas: decimal.optional().describe('Highest price per unit of gas, wei.'),
   maxTip: decimal.optional().describe("Highest part of that for the block's builder, wei."),
+  tipFactor: between(0.5, 10).optional().describe("The tip offered first is the market's times this, with two decimals. Default: 1."),
+  bumpPercent: whole(10, 100).optional().describe('How much each new attempt raises both fees, percent. Default: 20.'),
   maxFeePerTransaction: decimal.optional().describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
   baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait without a nonce.'),
   gasFactor: between(1, 5).optional().describe('The gas limit is the estimate times this. Default: 1.2.'),

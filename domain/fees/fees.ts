@@ -16,8 +16,8 @@ export interface FeeQuote extends Fees {
 /** Maximum gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
-/** How much a new attempt raises both fees, percent. go-ethereum requires 10 (PriceBump). The rest covers rounding. */
-const bumpPercent = 20n
+/** How much a new attempt raises both fees without a policy, percent. go-ethereum requires 10 (PriceBump). */
+const defaultBumpPercent = 20
 
 /** Costs of a call, decimal: `gasLimit` in gas units, and the `dataFee` of an L2 in wei (absent: 0). */
 export interface CallCost {
@@ -30,6 +30,12 @@ export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
+
+/** The market's fees with the policy's `tipFactor`. On legacy chains the factor applies to the gas price. */
+export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuote {
+  const tip = (BigInt(quote.tip) * BigInt(Math.round(tipFactor * 100)) + 99n) / 100n
+  return { ...quote, maxFee: String(BigInt(quote.maxFee) - BigInt(quote.tip) + tip), tip: String(tip) }
+}
 
 /** The market's fees, limited by the policy's caps. On legacy chains `baseFeeCeiling` limits the gas price. */
 export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
@@ -71,9 +77,9 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Fees of the next attempt: 20 % above all earlier attempts, or the market's fees if they are higher. Undefined if a
- * limit is reached: then the last attempt is sent again. A no-op may exceed its policy's caps to replace earlier
- * attempts, because an unused nonce blocks all higher nonces.
+ * Fees of the next attempt: the policy's `bumpPercent` above all earlier attempts, or the market's if they are higher.
+ * Undefined if a limit is reached: then the last attempt is sent again. A no-op may exceed its policy's caps to replace
+ * earlier attempts, because an unused nonce blocks all higher nonces.
  * @param offered all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -82,7 +88,7 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
   const cap = least(set, defaultCap(market, policy))
   const tipCap = market.baseFee === undefined ? cap : least(capFrom(policy.maxTip), cap)
   const allowed = { maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(least(BigInt(market.tip), tipCap)) }
-  const fees = bumpFees(offered, { maxFee: atLeast?.maxFee ?? allowed.maxFee, tip: atLeast?.tip ?? allowed.tip })
+  const fees = bumpFees(offered, { maxFee: atLeast?.maxFee ?? allowed.maxFee, tip: atLeast?.tip ?? allowed.tip }, policy.bumpPercent)
   if (atLeast?.maxFee !== undefined || atLeast?.tip !== undefined) return fees
   if (kind === 'call' && (BigInt(fees.maxFee) > cap || BigInt(fees.tip) > tipCap)) return undefined
   const limited = feeLimitReached(offered, market)
@@ -92,9 +98,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees that outbid a transaction from outside Portage with the lane's nonce: `maxFee` is 20 % higher, and the tip is
- * doubled, up to `maxFee`. On a legacy chain both are the gas price, which rises by 20 %. A call without a cap is not
- * raised once its tip alone is above the limit, because a rival that pays more would be in a block already.
+ * Fees that outbid a transaction from outside Portage with the lane's nonce: `maxFee` is raised as always, and the tip
+ * is doubled, up to `maxFee`. On a legacy chain both are the gas price, which is raised as always. A call without a cap
+ * is not raised once its tip alone is above the limit, because a rival that pays more would be in a block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -109,10 +115,10 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Raises each fee to 20 % (rounded up, at least 1 wei) above the highest attempt, or to the market's fee if higher. */
-export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
-  const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee))])
-  const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip))])
+/** Raises each fee by `percent` (rounded up, at least 1 wei) above the dearest attempt, or to the market's if higher. */
+export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
+  const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
+  const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
@@ -167,9 +173,9 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
-function raise(wei: string): bigint {
+function raise(wei: string, percent: number): bigint {
   const value = BigInt(wei)
-  const raised = (value * (100n + bumpPercent) + 99n) / 100n
+  const raised = (value * BigInt(100 + percent) + 99n) / 100n
   return raised > value ? raised : value + 1n
 }
 
@@ -185,12 +191,16 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Limits on the cost of a transaction. Each field comes from the most specific rule that sets it. */
+/** Limits of a transaction's cost, and how its fees are chosen. Each field has the most specific rule that sets it. */
 export interface FeePolicy {
   /** Maximum price of a gas unit, wei, decimal (EIP-1559 maxFeePerGas, or the legacy gas price). */
   readonly maxFeePerGas?: string | undefined
   /** Maximum tip per gas unit, wei, decimal (maxPriorityFeePerGas). */
   readonly maxTip?: string | undefined
+  /** The tip offered first is the market's times this, two decimals (venus-messager: gasOverPremium). Default: 1. */
+  readonly tipFactor?: number | undefined
+  /** How much each new attempt raises both fees, percent. Default: 20. */
+  readonly bumpPercent?: number | undefined
   /** Maximum cost of a whole transaction, wei, decimal. Includes the data fee of an L2, excludes the value. */
   readonly maxFeePerTransaction?: string | undefined
   /** While the base fee is above this (decimal wei), no new call is sent, and transfers wait without a nonce. */

@@ -54,13 +54,21 @@ const feeScope = byKind({
 } satisfies Record<FeeScope['kind'], Check>)
 
 const wei = optional(ofForm(forms.decimal))
+const numberFrom = (least: number, most: number) =>
+  optional(rule((value) => typeof value === 'number' && value >= least && value <= most, `a number from ${least} to ${most}`))
+const wholeFrom = (least: number, most: number) =>
+  optional(
+    rule((value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most, `a whole number from ${least} to ${most}`),
+  )
 const feePolicy = object({
   maxFeePerGas: wei,
   maxTip: wei,
   maxFeePerTransaction: wei,
   baseFeeCeiling: wei,
   gasLimit: optional(ofForm(forms.gas)),
-  gasFactor: optional(rule((factor) => typeof factor === 'number' && factor >= 1 && factor <= 5, 'a number from 1 to 5')),
+  gasFactor: numberFrom(1, 5),
+  tipFactor: numberFrom(0.5, 10),
+  bumpPercent: wholeFrom(10, 100),
 } satisfies Record<keyof FeePolicy, Check>)
 
 const use = optional(oneOf('all', 'read', 'send', 'private'))

@@ -1,4 +1,4 @@
-import { selectorOf, type Fees, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
+import { selectorOf, type Fees, marketFor, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
 import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
@@ -43,14 +43,15 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     const moreGas = reason.why === 'more-gas'
     const ordered = reason.why === 'order' ? reason : undefined
     const kind = ordered?.kind ?? last?.kind ?? 'noop'
-    const [market, noopGas] = await Promise.all([chain.quote(), gasOfNoop(attempts, moreGas)])
+    const policy = policyOf?.(about) ?? {}
+    const [quote, noopGas] = await Promise.all([chain.quote(), gasOfNoop(attempts, moreGas)])
+    const market = marketFor(quote, policy)
     if (reason.why === 'reprice' && last && !dearer(market, last)) return undefined
     const cost =
       kind === 'noop' || !last ? { gasLimit: noopGas } : { gasLimit: last.gasLimit, ...(last.dataFee && { dataFee: last.dataFee }) }
     if (moreGas && noopGas === last?.gasLimit) return undefined
     const value = kind === 'call' ? intent?.value : undefined
     const urgent = moreGas || ordered !== undefined
-    const policy = policyOf?.(about) ?? {}
     const fees = nextOffer(offered, market, { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast, policy })
     atLimit = fees === undefined
     if (fees) return { kind, ...cost, ...fees }

@@ -135,6 +135,8 @@ const limitFields = {
     'most that a whole transaction may cost, data fee included',
   ),
   baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.wei), 'above this base fee nothing new is sent'),
+  tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "the tip offered first is the market's times this"),
+  bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
   gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'the gas limit is the estimate times this'),
   gasLimit: field('--gas-limit <gas>', optional(values.gas), 'most gas units of a transaction'),
 }

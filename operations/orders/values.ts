@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FeeScope } from '../../domain/fees/fees.ts'
-import { address, decimal, gasUnits, hash, lane, lowerCase, name, ofForm, sequence } from '../../config/load/values.ts'
+import { address, between, decimal, gasUnits, hash, lane, lowerCase, name, ofForm, sequence, whole } from '../../config/load/values.ts'
 import { parseAge } from '../../domain/text/age.ts'
 import { forms, parseTime } from '../../domain/text/forms.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
@@ -47,7 +47,9 @@ const schemas = {
   wei: decimal,
   amount: decimal.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
   gas: gasUnits,
-  gasFactor: z.number(),
+  gasFactor: between(1, 5),
+  tipFactor: between(0.5, 10),
+  bumpPercent: whole(10, 100),
   hours: z.number().positive().max(8_760),
   address,
   hash,

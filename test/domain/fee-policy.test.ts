@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { feeLimits } from '../../operations/orders/settings.ts'
 import { type FeePolicy, type FeeRule, type FeeScope, type FeeSubject, resolveFees, selectorOf } from '../../domain/fees/fees.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
@@ -30,6 +31,8 @@ const policy: fc.Arbitrary<FeePolicy> = fc.record(
     maxFeePerTransaction: wei,
     baseFeeCeiling: wei,
     gasFactor: fc.double({ min: 1, max: 5 }),
+    tipFactor: fc.double({ min: 0.5, max: 10 }),
+    bumpPercent: fc.integer({ min: 10, max: 100 }),
     gasLimit: wei,
   },
   { requiredKeys: [] },
@@ -46,7 +49,7 @@ describe('resolveFees', () => {
           given.map(({ rank, policy: one }) => ({ scope: scopes[rank] as FeeScope, policy: one })),
           about,
         )
-        for (const field of ['maxFeePerGas', 'maxTip', 'maxFeePerTransaction', 'baseFeeCeiling', 'gasFactor', 'gasLimit'] as const) {
+        for (const field of feeLimits) {
           const setting = given.filter(({ policy: one }) => one[field] !== undefined).sort((a, b) => b.rank - a.rank)[0]
           expect(resolved[field]).toBe(setting?.policy[field])
         }

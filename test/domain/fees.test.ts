@@ -1,4 +1,14 @@
-import { bumpFees, costNow, type Fees, feeLimitReached, firstOffer, nextOffer, pricedOut, worstCost } from '../../domain/fees/fees.ts'
+import {
+  bumpFees,
+  costNow,
+  type Fees,
+  feeLimitReached,
+  firstOffer,
+  marketFor,
+  nextOffer,
+  pricedOut,
+  worstCost,
+} from '../../domain/fees/fees.ts'
 import { finalizedHeight } from '../../domain/finality.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -27,12 +37,12 @@ describe('bumpFees', () => {
 
   test('bumped fees replace earlier ones by the strictest rule of the nodes, with the tip within the cap', () => {
     fc.assert(
-      fc.property(fc.array(fees, { minLength: 1, maxLength: 5 }), fees, (previous, market) => {
-        const bumped = bumpFees(previous, market)
+      fc.property(fc.array(fees, { minLength: 1, maxLength: 5 }), fees, fc.integer({ min: 10, max: 100 }), (previous, market, percent) => {
+        const bumped = bumpFees(previous, market, percent)
         for (const field of ['maxFee', 'tip'] as const) {
           for (const before of previous) {
             // go-ethereum asks for 10 % (PriceBump) and for more than before.
-            expect(BigInt(bumped[field]) * 100n >= BigInt(before[field]) * 110n).toBe(true)
+            expect(BigInt(bumped[field]) * 100n >= BigInt(before[field]) * BigInt(100 + percent)).toBe(true)
             expect(BigInt(bumped[field]) > BigInt(before[field])).toBe(true)
           }
           expect(BigInt(bumped[field]) >= BigInt(market[field])).toBe(true)
@@ -48,6 +58,31 @@ describe('bumpFees', () => {
         const both = (price: string) => ({ maxFee: price, tip: price })
         const { maxFee, tip } = bumpFees(previous.map(both), both(market))
         expect(maxFee).toBe(tip)
+      }),
+    )
+  })
+})
+
+describe('marketFor', () => {
+  test('a policy multiplies the tip, and the highest fee rises by the same', () => {
+    const quote = { baseFee: '100', maxFee: '210', tip: '10', cap: '1000' }
+    expect(marketFor(quote, {})).toEqual(quote)
+    expect(marketFor(quote, { tipFactor: 1.25 })).toEqual({ ...quote, maxFee: '213', tip: '13' })
+    expect(marketFor(quote, { tipFactor: 0.5 })).toEqual({ ...quote, maxFee: '205', tip: '5' })
+  })
+
+  test('without a base fee, the factor applies to the gas price', () => {
+    expect(marketFor({ maxFee: '70', tip: '70' }, { tipFactor: 2 })).toEqual({ maxFee: '140', tip: '140' })
+  })
+
+  test('whatever the factor, no offer exceeds a limit of the policy', () => {
+    fc.assert(
+      fc.property(fees, wei, wei, fc.double({ min: 0.5, max: 10, noNaN: true }), (quote, maxFeePerGas, maxTip, tipFactor) => {
+        const policy = { maxFeePerGas, maxTip, tipFactor }
+        const offer = firstOffer(marketFor({ ...quote, baseFee: '1' }, policy), policy, { gasLimit: '1' })
+        if (offer.kind !== 'offer') return
+        expect([BigInt(offer.maxFee) <= BigInt(maxFeePerGas), BigInt(offer.tip) <= BigInt(maxTip)]).toEqual([true, true])
+        expect(BigInt(offer.tip) <= BigInt(offer.maxFee)).toBe(true)
       }),
     )
   })

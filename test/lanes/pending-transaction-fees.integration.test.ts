@@ -93,6 +93,18 @@ describe('A pending transaction under a policy', () => {
     expect(pending.tried).toMatchObject([{ fate: 'reverted', gasUsed: expect.stringMatching(/^[1-9]/), acceptedAt: expect.any(Number) }])
   })
 
+  test('an attempt raises the fees by the percentage of the policy', async () => {
+    policy = { bumpPercent: 50 }
+    const agent = await fresh({ bumpAfterBlocks: 1 })
+    const one = request('fifty percent')
+    const pending = await signedAndSent(agent, one)
+    await setting.passUntil('a raise', async () => pending.attempts > 1)
+    policy = {}
+    expect(BigInt(pending.tried[1]?.tip ?? 0)).toBe((BigInt(one.first.tip) * 150n + 99n) / 100n)
+    await setting.mine()
+    await becomes(pending, ({ kind }) => kind === 'included')
+  })
+
   test('a cancelled call leaves by a no-op, also beyond its cap', async () => {
     const one = request('cap and cancel')
     policy = { maxFeePerGas: one.first.maxFee, maxTip: one.first.tip }

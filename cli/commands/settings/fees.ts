@@ -9,7 +9,7 @@ import { orderCommands } from '../../orders.ts'
 import { list } from '../../output/output.ts'
 
 export const feesCommand: CommandSpec = {
-  description: 'Spending limits, changed at runtime. They override those of the config for the same scope.',
+  description: 'Spending limits and raises of fees, changed at runtime. They override those of the config for the same scope.',
   commands: {
     show: {
       description: 'All limits: those that operators set, which win for their scope, and those of the config.',
@@ -33,6 +33,6 @@ export const feesCommand: CommandSpec = {
 /** A limit as `fees set` takes it: prices in gwei, costs in ether, other numbers unchanged. */
 export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
   if (value === undefined) return '-'
-  if (field === 'gasFactor' || field === 'gasLimit') return String(value)
-  return field === 'maxFeePerTransaction' ? exactAmountText(String(value), 'ether') : gweiText(String(value))
+  if (typeof value === 'number' || field === 'gasLimit') return String(value)
+  return field === 'maxFeePerTransaction' ? exactAmountText(value, 'ether') : gweiText(value)
 }
