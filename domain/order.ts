@@ -19,7 +19,9 @@ export interface GivenOrder extends Order {
 type OrderFacts = Readonly<Record<string, string | number>>
 
 /** Author of an order without a name: a signal that someone sent without the API and the command line. */
-export const unnamed = 'unnamed'
+const unnamed = 'unnamed'
+/** Temporal's own cancel does not say who ordered it. */
+export const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 export const portageItself = 'portage'
 export const ordersKept = 32
 const linesShown = 10

@@ -1,4 +1,4 @@
-import { type Order, orderOf } from '../domain/order.ts'
+import { byTemporal, type Order, orderOf } from '../domain/order.ts'
 import { errorCatalogue } from '../domain/catalogue/errors.ts'
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/lane.ts'
@@ -6,9 +6,8 @@ import * as contract from '../temporal/contracts/operator-transaction.ts'
 import { shellWord } from '../domain/text/printable.ts'
 import { code as asCode, durationText, foreign, paragraphs, summaryText, timeText, workflowLink } from '../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../temporal/contracts/names.ts'
-import { obeyingTemporalCancel } from './temporal-cancel.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
-import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
+import { CancellationScope, condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 type SignedRecord = contract.SignedHash & { intentId: string; nonce: number }
 
@@ -18,12 +17,14 @@ const checksPerRun = 200
 
 /** Sends one intent until it is final. An intent of unknown fate is not sent again, because it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
-  return obeyingTemporalCancel((onCancel) => sendUntilFinal(input, onCancel))
+  const { cancelRequested } = CancellationScope.current()
+  // Temporal's cancel becomes an order and interrupts no step, because the nonce's fate decides the end.
+  return CancellationScope.nonCancellable(() => sendUntilFinal(input, cancelRequested))
 }
 
 async function sendUntilFinal(
   input: contract.OperatorTransactionInput,
-  onTemporalCancel: (cancel: (order: Order) => void) => void,
+  cancelRequested: Promise<never>,
 ): Promise<contract.OperatorTransactionStatus> {
   const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun()) }
   const { lane, intent, by, reason } = input
@@ -39,7 +40,7 @@ async function sendUntilFinal(
     show(status)
   }
   setHandler(contract.cancelOperatorTransactionSignal, (given) => cancel(orderOf(given)))
-  onTemporalCancel(cancel)
+  cancelRequested.catch(() => cancel(byTemporal))
   setHandler(contract.operatorTransactionSignedSignal, (signed) => recordSigned(progress, signed))
   show(status)
   for (let checks = 0; ; checks++) {

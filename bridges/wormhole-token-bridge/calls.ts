@@ -6,8 +6,7 @@ import { provedBy, unproved } from '../kit/verdict.ts'
 import type { PlannedDelivery } from '../port.ts'
 import type { TokenBridgeReads } from './contracts.ts'
 import { readMessage } from './message.ts'
-import type { PolicyOptions, Proof } from './validate.ts'
-import { refusals } from './verify.ts'
+import { type PolicyOptions, type Proof, refusals } from './verify.ts'
 
 const selectors = new LRUCache<string, string>({ max: 1_000, memoMethod: (signature) => id(signature).slice(0, 10) })
 

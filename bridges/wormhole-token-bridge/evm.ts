@@ -7,9 +7,8 @@ import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint } from '../port.ts'
 import { allCalls, createDelivery, createProveCall } from './calls.ts'
 import { createTokenBridgeReads, isCompleted } from './contracts.ts'
-import { createGuardianSets, createVerifier, refusals } from './verify.ts'
+import { createCheck, createGuardianSets, createProof, createVerifier, type PolicyOptions, refusals } from './verify.ts'
 import { explainRevert } from './reverts.ts'
-import { createCheck, createProof, type PolicyOptions } from './validate.ts'
 
 /** Addresses are lower-case 0x. */
 export interface EvmEndpointOptions extends PolicyOptions {

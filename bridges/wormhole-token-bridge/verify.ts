@@ -1,12 +1,85 @@
-import { getBytes } from 'ethers'
+import { decodeBase64, getBytes } from 'ethers'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
 import { createVerifiedMessages } from '../kit/verified-messages.ts'
 import type { Refusals } from '../kit/verdict.ts'
-import { digestOf } from './message.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
-import { coreAbi } from './contracts.ts'
+import { coreAbi, type TokenBridgeReads, unregistered } from './contracts.ts'
+import { digestOf, readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
+
+/** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
+export interface PolicyOptions {
+  /** Origin tokens that are delivered. Absent: all. */
+  readonly assets?: readonly string[]
+  /** Origin token → minimum fee, decimal, in the VAA's units (at most 8 decimals). */
+  readonly minimumFees?: Readonly<Record<string, string>>
+  /** Origin token → value of one VAA unit, wei of the target's coin, decimal. */
+  readonly prices?: Readonly<Record<string, string>> | undefined
+  /** True: delivers tokens without a minimum fee from this chain. Absent: from none. */
+  readonly isFree?: (sourceChain: ChainName) => boolean
+  /** Recipient contract (lower-case 0x) → its function `name(bytes)` for payload 3. Only the recipient may redeem. */
+  readonly calls?: Readonly<Record<string, string>>
+}
+
+interface ProofOptions {
+  readonly chain: { readonly name: string }
+  /** Wormhole chain id. */
+  readonly wormholeChainId: number
+  readonly verify: (message: Uint8Array) => Promise<void>
+  readonly reads: Pick<TokenBridgeReads, 'emitter' | 'agreedEmitter'>
+}
+
+/** Checks target, signatures and registered emitter. Throws MESSAGE_MISMATCH, EMITTER_UNKNOWN, what `verify` throws. */
+export function createProof({ chain, wormholeChainId, verify, reads }: ProofOptions) {
+  return async function prove(bytes: Uint8Array): Promise<TokenBridgeMessage> {
+    const message = readMessage(bytes)
+    const { emitter, emitterChain } = message.vaa
+    const { targetChain } = message.transfer
+    if (targetChain !== wormholeChainId) {
+      throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, wormholeChainId, targetChain } })
+    }
+    await verify(bytes)
+    await checkEmitter({ chain, reads }, emitterChain, emitter)
+    return message
+  }
+}
+
+export type Proof = ReturnType<typeof createProof>
+
+/** Checks all conditions of a delivery. Throws MESSAGE_MISMATCH, and what `prove` and `checkPolicy` throw. */
+export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOptions, prove: Proof) {
+  return async function check(transfer: Transfer): Promise<void> {
+    const bytes = decodeBase64(transfer.message)
+    const { vaa, digest } = readMessage(bytes)
+    const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === transfer.sourceId
+    const isSame = digest === transfer.digest && isSource && vaa.sequence === transfer.sequence
+    if (!isSame) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
+    checkPolicy({ assets, minimumFees, isFree, calls }, transfer.sourceChain, (await prove(bytes)).transfer)
+  }
+}
+
+/** Throws EMITTER_UNKNOWN unless the target registered the emitter, by most nodes. Refusals are not cached. */
+export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
+  if ((await reads.emitter(emitterChain)) === emitter) return
+  const registered = await reads.agreedEmitter(emitterChain)
+  if (registered === emitter) return
+  const detail = registered === unregistered ? `The token bridge of ${chain.name} has registered none for that chain.` : ''
+  throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
+}
+
+/** The config's rules. Throws PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_NOT_CONFIGURED, FEE_TOO_LOW. */
+function checkPolicy({ assets, minimumFees, calls, isFree }: PolicyOptions, sourceChain: ChainName, transfer: TokenTransfer): void {
+  const { kind, recipient, originToken, fee } = transfer
+  if (kind === 3 && calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
+  if (assets && !assets.includes(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
+  // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
+  if (kind === 3) return
+  const minimum = minimumFees?.[originToken] ?? (isFree?.(sourceChain) ? '0' : undefined)
+  if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain } })
+  if (fee < BigInt(minimum)) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
+}
 
 /** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), read errors. `now`: the target's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {

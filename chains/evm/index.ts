@@ -1,4 +1,3 @@
-import { keccak256 } from 'ethers'
 import { secp256k1 } from '../crypto/secp256k1.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import { remember } from '../../runtime/remember.ts'
@@ -7,7 +6,7 @@ import type { Chain } from '../port.ts'
 import { createAccounts } from './transactions/accounts.ts'
 import { createReplacedChainCheck } from './heads/replaced-chain.ts'
 import { type BridgeReads, createReads } from './reads.ts'
-import { createClassifier, type ErrorTexts, sendRaw } from './transactions/send.ts'
+import { createSend, type ErrorTexts } from './transactions/send.ts'
 import { createFees, type FeeModelOptions } from './fees/fees.ts'
 import { createHeads, type EvmHeads } from './heads/heads.ts'
 import { createInclusions } from './transactions/inclusions.ts'
@@ -49,7 +48,6 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const agree = createQuorum(name, nodes, heads, blockTimeMs)
   const receipts = createReceipts(nodes, agree)
   const accounts = createAccounts(name, nodes, heads, finality)
-  const classify = createClassifier(options.errors)
   const inclusions = createInclusions(heads, receipts)
   const connection = remember(async () => {
     await nodes.verify()
@@ -79,11 +77,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     denies: createReplacedChainCheck(nodes, heads.kept, agree, finality),
     nodes: nodes.status,
     adjustNodes: nodes.adjust,
-    async send(raw, hash) {
-      const outcome = await sendRaw(nodes, classify, raw)
-      if (outcome.kind === 'accepted') inclusions.accepted(hash ?? keccak256(raw))
-      return outcome
-    },
+    send: createSend(nodes, options.errors, inclusions.accepted),
     watch: inclusions.watch,
     msToFinality: (height) => msToFinality(heads, options, height),
     async receipt(hash, at) {

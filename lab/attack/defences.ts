@@ -73,7 +73,7 @@ export const defences = {
     shownBy: ['believed'],
   },
   emitter: {
-    file: 'bridges/wormhole-token-bridge/validate.ts',
+    file: 'bridges/wormhole-token-bridge/verify.ts',
     edits: [['  if (registered === emitter) return\n', '  if (registered) return\n']],
     exposedBy: ['spy-foreign-emitter'],
     shownBy: ['believed'],

@@ -6,13 +6,15 @@ import { problemOf } from '../../observability/severity.ts'
 import { operatorTransactionPrefix } from '../../temporal/contracts/names.ts'
 import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
-import type { LaneDeps } from '../deps.ts'
+import { callHash, type LaneDeps } from '../deps.ts'
 import type { RaiseReason } from './fee-escalator.ts'
 
 interface SigningCall {
   readonly intentId?: string
   /** Absent: only no-ops can be signed. */
   readonly intent?: Intent
+  /** Identifies the call of an earlier process, which may have signed with other fees or another signer. */
+  readonly callHash?: string | undefined
   readonly tried?: readonly SignedHash[] | undefined
 }
 
@@ -43,20 +45,19 @@ export class Attempts {
   forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
-  readonly #intent: Intent | undefined
-  readonly #intentId: string | undefined
+  readonly #call: SigningCall
   readonly #earlierNoops: ReadonlySet<string>
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
   readonly #places = new Map<string, number>()
   readonly #times: AttemptTimes[] = []
 
-  constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], { intent, intentId, tried = [] }: SigningCall) {
+  constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], call: SigningCall) {
+    const { tried = [] } = call
     this.#deps = deps
     this.#nonce = nonce
     this.recorded = recorded
-    this.#intent = intent
-    this.#intentId = intentId
+    this.#call = call
     this.#earlierNoops = new Set(tried.flatMap(({ kind, hash }) => (kind === 'noop' ? [hash] : [])))
     this.watch = deps.chain.watch(tried.map(({ hash }) => hash))
     this.#noteRecorded()
@@ -187,13 +188,14 @@ export class Attempts {
     return this.allowed.length > 0 || isNamed ? proposal(this.allowed) : found
   }
 
-  recognise({ hash, signingHash }: MinedTransaction): boolean {
+  /** Whether the transaction is an attempt of this nonce, of this process or of an earlier one. */
+  recognise({ hash, signingHash, call }: MinedTransaction): boolean {
     for (const [place, signed] of this.#signed) {
       if (signed.signingHash !== signingHash) continue
       this.#places.set(hash, place)
       return true
     }
-    return false
+    return callHash(call) === this.#call.callHash
   }
 
   async #trySign(): Promise<void> {
@@ -226,7 +228,7 @@ export class Attempts {
   }
 
   #callOf({ kind }: Attempt): Intent | undefined {
-    return kind === 'noop' ? { to: this.#deps.signer.address, data: '0x', value: '0' } : this.#intent
+    return kind === 'noop' ? { to: this.#deps.signer.address, data: '0x', value: '0' } : this.#call.intent
   }
 
   #transaction(attempt: Attempt): UnsignedTransaction | undefined {
@@ -239,12 +241,13 @@ export class Attempts {
 
   async #sign(place: number, transaction: UnsignedTransaction): Promise<void> {
     const { ledger, signer, logger } = this.#deps
+    const { intentId } = this.#call
     const nonce = this.#nonce
     try {
       const signed = await signer.sign(transaction)
       const { hash } = signed
-      if (this.#intentId?.startsWith(operatorTransactionPrefix))
-        await ledger.recordSigned(this.#intentId, { nonce, kind: this.recorded[place]?.kind ?? 'call', hash })
+      if (intentId?.startsWith(operatorTransactionPrefix))
+        await ledger.recordSigned(intentId, { nonce, kind: this.recorded[place]?.kind ?? 'call', hash })
       this.#refused.delete(place)
       this.#signed.set(place, signed)
       this.#places.set(hash, place)

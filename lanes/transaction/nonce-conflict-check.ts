@@ -1,5 +1,5 @@
 import type { Account, MinedTransaction } from '../../chains/port.ts'
-import { callHash, type LaneDeps } from '../deps.ts'
+import type { LaneDeps } from '../deps.ts'
 import type { Attempts } from './attempts.ts'
 
 /** Checks begin this many blocks after the nonce was used, so that the receipt of an own attempt is found first. */
@@ -16,7 +16,7 @@ export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
  * nodes count the nonce as used at finality, and its block is final. If two checks find no transaction (pruned), it
  * counts as external too, but it may be Portage's, so operator transactions are not sent again.
  */
-export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number, ownCallHash: string | undefined) {
+export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number) {
   let blocks = 0
   let finalBlocks = 0
   let silent = 0
@@ -43,9 +43,7 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       checking = true
       try {
         const mined = await chain.mined(signer.address, nonce)
-        // A transaction is also recognised by its call, because an earlier process may have signed with other fees or
-        // another signer.
-        if (mined && (attempts.recognise(mined) || callHash(mined.call) === ownCallHash)) return { kind: 'ours', hash: mined.hash }
+        if (mined && attempts.recognise(mined)) return { kind: 'ours', hash: mined.hash }
         // The count of one node is not enough, because the node may lie.
         if (!final || (await chain.agreedNonce(signer.address)) <= nonce) return undefined
         return external(mined)

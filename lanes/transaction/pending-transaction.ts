@@ -61,7 +61,7 @@ export class PendingTransaction {
     this.#attempts = new Attempts(deps, nonce, attempts, call)
     this.#sender = createTransactionSender(deps, nonce)
     this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)
-    this.#conflict = createNonceConflictCheck(deps, nonce, call.callHash)
+    this.#conflict = createNonceConflictCheck(deps, nonce)
     this.#attempts.watch.onChange((inclusion) => {
       this.#attempts.noteInclusion(inclusion)
       // Pools may have dropped the transaction. It is sent at the next block, and the wait for a raise begins anew.

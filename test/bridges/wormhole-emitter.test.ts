@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTokenBridgeReads } from '../../bridges/wormhole-token-bridge/contracts.ts'
-import { checkEmitter, createProof } from '../../bridges/wormhole-token-bridge/validate.ts'
+import { checkEmitter, createProof } from '../../bridges/wormhole-token-bridge/verify.ts'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'

@@ -1,9 +1,8 @@
-import { orderOf } from '../../domain/order.ts'
+import { byTemporal, orderOf } from '../../domain/order.ts'
 import { expeditedPriority } from '../policies.ts'
 import { expedite } from './steps.ts'
-import { setHandler } from '@temporalio/workflow'
+import { CancellationScope, setHandler } from '@temporalio/workflow'
 import * as contract from '../../temporal/contracts/transfer.ts'
-import { obeyingTemporalCancel } from '../temporal-cancel.ts'
 import { admit } from './admit.ts'
 import { broadcast, failRound, LaneIntent } from './broadcast.ts'
 import { awaitFinality, endByPolicy, endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
@@ -11,9 +10,11 @@ import { TransferRun, type Outcome } from './transfer-run.ts'
 
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
-  return obeyingTemporalCancel((onCancel) => {
+  const { cancelRequested } = CancellationScope.current()
+  // Temporal's cancel becomes an order and interrupts no step, because the nonces' fate decides the end.
+  return CancellationScope.nonCancellable(() => {
     const run = new TransferRun(input)
-    onCancel((order) => run.cancel(order))
+    cancelRequested.catch(() => run.cancel(byTemporal))
     return tryUntilDone(run)
   })
 }

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { BlockRef, Inclusion, Receipt, Watch } from '../../port.ts'
+import type { Block, BlockRef, Inclusion, Receipt, Watch } from '../../port.ts'
 import { isolate } from '../heads/head-events.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import type { Receipts } from './receipts.ts'
-import { createWatchedHashes, type Due, lookup, nothing, show, unseen, type WatchedHash, type WatchState } from './watched-hashes.ts'
 
 const mostAccepted = 4_096
 /** If fewer blocks than this are cached, a hash without a receipt is looked up again, up to `mostUnknown` times. */
@@ -11,6 +10,33 @@ const fewBlocks = 64
 const mostUnknown = 2
 /** After this many reads without the receipt, all nodes are asked. A node that merely lags would have it by then. */
 const mostMisses = 3
+
+type Due =
+  /** Nothing to read: the receipt was read, or a later block will list the hash. */
+  | { readonly kind: 'nothing' }
+  /** The lookup failed `unknown` times. The next block repeats it: a block below the cache may include the hash. */
+  | { readonly kind: 'lookup'; readonly unknown: number }
+  /** Looked up in vain `unknown` times, and again at the next block: it may be mined below the cached blocks. */
+  | { readonly kind: 'unknown'; readonly unknown: number }
+  /** A cached block lists the hash. `misses`: how often a node lacked the receipt. */
+  | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
+
+interface WatchedHash {
+  readonly hash: string
+  readonly watches: Set<WatchState>
+  due: Due
+  busy: boolean
+}
+
+interface WatchState {
+  readonly hashes: Set<string>
+  readonly listeners: Set<(inclusion: Inclusion) => void>
+  inclusion: Inclusion
+}
+
+const nothing: Due = { kind: 'nothing' }
+const lookup: Due = { kind: 'lookup', unknown: 0 }
+const unseen: Inclusion = { kind: 'unseen' }
 
 /** All watches of a chain. They share the reads of receipts. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
@@ -167,4 +193,73 @@ function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
 
 function included(heads: EvmHeads, receipt: Receipt): Inclusion {
   return { kind: 'included', receipt, final: receipt.block.height <= (heads.current?.finalized ?? -1) }
+}
+
+/** The watches by hash. No I/O. */
+function createWatchedHashes() {
+  const all = new Set<WatchState>()
+  const byHash = new Map<string, WatchedHash>()
+  return {
+    all: all as ReadonlySet<WatchState>,
+    byHash: byHash as ReadonlyMap<string, WatchedHash>,
+    open() {
+      const watch: WatchState = { hashes: new Set(), listeners: new Set(), inclusion: unseen }
+      all.add(watch)
+      return watch
+    },
+    add(watch: WatchState, hash: string) {
+      watch.hashes.add(hash)
+      const known: WatchedHash = byHash.get(hash) ?? { hash, watches: new Set(), due: nothing, busy: false }
+      known.watches.add(watch)
+      byHash.set(hash, known)
+      return known
+    },
+    close(watch: WatchState) {
+      all.delete(watch)
+      watch.listeners.clear()
+      for (const hash of watch.hashes) {
+        const watched = byHash.get(hash)
+        watched?.watches.delete(watch)
+        if (watched?.watches.size === 0) byHash.delete(hash)
+      }
+    },
+    rollBack(blocks: readonly BlockRef[]): void {
+      const gone = new Set(blocks.map(({ hash }) => hash))
+      for (const watched of byHash.values()) if (watched.due.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = nothing
+      for (const watch of all) {
+        if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
+      }
+    },
+    /** After blocks were skipped or replaced, looks up every hash that a block below `firstKnown` may include. */
+    recheck(firstKnown: number): void {
+      for (const { inclusion, hashes } of all) {
+        if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue
+        for (const hash of hashes) {
+          const watched = byHash.get(hash)
+          if (watched && watched.due.kind !== 'listed') watched.due = lookup
+        }
+      }
+    },
+    apply(blocks: readonly Block[]): void {
+      for (const block of blocks) {
+        for (const hash of block.transactions) {
+          const watched = byHash.get(hash)
+          if (watched) watched.due = { kind: 'listed', block, misses: 0 }
+        }
+      }
+      if (blocks.length === 0) return
+      for (const watched of byHash.values()) if (watched.due.kind === 'unknown') watched.due = { ...watched.due, kind: 'lookup' }
+    },
+  }
+}
+
+function show(watch: WatchState, next: Inclusion): void {
+  if (isSame(watch.inclusion, next)) return
+  watch.inclusion = next
+  for (const listener of [...watch.listeners]) isolate(() => listener(next))
+}
+
+function isSame(a: Inclusion, b: Inclusion): boolean {
+  if (a.kind === 'unseen' || b.kind === 'unseen') return a.kind === b.kind
+  return a.final === b.final && a.receipt.hash === b.receipt.hash && a.receipt.block.hash === b.receipt.block.hash
 }

@@ -1,4 +1,5 @@
-import type { SendErrorClass, SendOutcome } from '../../port.ts'
+import { keccak256 } from 'ethers'
+import type { Chain, SendErrorClass, SendOutcome } from '../../port.ts'
 import { toHash } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
@@ -21,6 +22,16 @@ const order: readonly SendErrorClass[] = [
   'terminally-stuck',
   'fatal',
 ]
+
+/** See `Chain.send`. `accepted` is called with the hash of each transaction that a node took as new. */
+export function createSend(nodes: Nodes, errors: ErrorTexts | undefined, accepted: (hash: string) => void): Chain['send'] {
+  const classify = createClassifier(errors)
+  return async (raw, hash) => {
+    const outcome = await sendRaw(nodes, classify, raw)
+    if (outcome.kind === 'accepted') accepted(hash ?? keccak256(raw))
+    return outcome
+  }
+}
 
 /** Ends when one node takes the transaction, or all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
