@@ -5,9 +5,8 @@ import { gasPaid } from '../../domain/fees/fees.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
-import type { Admission, BroadcastResult, Passed, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
-import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
+import type { BroadcastResult, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
+import { endpointOf, type StepDeps } from '../deps.ts'
 import { agreed } from './effect.ts'
 
 const haltedMs = 5_000
@@ -16,26 +15,6 @@ type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
 type ChainDeps = Pick<StepDeps, 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> }
 export type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
-
-export interface Target {
-  readonly endpoint: Endpoint
-  readonly chain: Chain
-  readonly lanes: Pick<LaneStatusCache, 'open' | 'statuses'>
-  readonly reserve: Reserve
-}
-
-/** Runs a step of admission unless the transfer is halted. Keeps the reservation only if the transfer goes on. */
-export function admissionStep<T extends Admission | Passed>(
-  deps: Deps & Pick<StepDeps, 'chains' | 'lanes'>,
-  transfer: Transfer,
-  step: (target: Target) => Promise<T>,
-): Promise<T | Waiting> {
-  const endpoint = endpointOf(deps, transfer)
-  const [chain, lanes] = [chainOf(deps, transfer), lanesOf(deps, transfer)]
-  const stepUnlessHalted = async (reserve: Reserve) => haltedBy(deps, transfer) ?? step({ endpoint, chain, lanes, reserve })
-  const goesOn = ({ kind }: T | Waiting) => kind === 'passed' || kind === 'ready' || kind === 'unsettled'
-  return withReservation(endpoint, transfer, stepUnlessHalted, goesOn)
-}
 
 export interface Admitted {
   readonly transfer: Transfer
@@ -64,7 +43,7 @@ export async function restrictionOf(
   return withReservation(endpoint, transfer, restriction, (found) => found === undefined)
 }
 
-function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Waiting | undefined {
+export function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Waiting | undefined {
   const halt = haltOf(settings(), transfer)
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }

@@ -1,14 +1,15 @@
+import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { AdmitInput, KeylessSteps, Ready, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
+import type { Admission, AdmitInput, KeylessSteps, Passed, Ready, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
-import { admissionStep, deniedBy, quarantineOf, type Target } from '../checks/restrictions.ts'
-import type { StepDeps } from '../deps.ts'
-import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
+import { deniedBy, haltedBy, quarantineOf } from '../checks/restrictions.ts'
+import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
+import { chooseLane, noLane, type Target, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
@@ -30,6 +31,18 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
       deps.stepTimes?.reached('admitted', transfer, input.startedAt)
       return ready
     })
+}
+
+/** Runs a step of admission unless the transfer is halted. Keeps the reservation only if the transfer goes on. */
+function admissionStep<T extends Admission | Passed>(
+  deps: StepDeps,
+  transfer: Transfer,
+  step: (target: Target) => Promise<T>,
+): Promise<T | Waiting> {
+  const endpoint = endpointOf(deps, transfer)
+  const [chain, lanes, halt] = [chainOf(deps, transfer), lanesOf(deps, transfer), haltedBy(deps, transfer)]
+  const goesOn = ({ kind }: T | Waiting) => kind === 'passed' || kind === 'ready' || kind === 'unsettled'
+  return withReservation(endpoint, transfer, async (reserve) => halt ?? step({ endpoint, chain, lanes, reserve }), goesOn)
 }
 
 /** Step 1 as a durable activity. @param refuse decides the end of a transfer that does not pass */

@@ -1,11 +1,13 @@
 import type { ClosedGate } from '../../bridges/gates/gate-watcher.ts'
-import type { Gate } from '../../bridges/port.ts'
+import type { Reserve } from '../../bridges/gates/with-reservation.ts'
+import type { Endpoint, Gate } from '../../bridges/port.ts'
+import type { Chain } from '../../chains/port.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { fnv1a } from '../../domain/hash.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { LaneStatusCache } from '../../lanes/ledger/open-lanes.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import type { Target } from '../checks/restrictions.ts'
 import { lanesOf, type StepDeps } from '../deps.ts'
 
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
@@ -18,6 +20,13 @@ const mostWatchedMs = 30 * 60_000
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'gates' | 'openLanes'>
+
+export interface Target {
+  readonly endpoint: Endpoint
+  readonly chain: Chain
+  readonly lanes: Pick<LaneStatusCache, 'open' | 'statuses'>
+  readonly reserve: Reserve
+}
 
 /** A lane that may deliver the transfer, or the closed gate that it waits for. `none`: no lane takes work. */
 export type Choice =

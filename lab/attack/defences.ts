@@ -84,7 +84,7 @@ export const defences = {
       ['    readers: voters.length,\n', '    get readers() {\n      return voters.length\n    },\n'],
       ['    needed,\n', '    get needed() {\n      return Math.floor(voters.length / 2) + 1\n    },\n'],
       ['  const voters = set.configured.filter(({ reads }) => reads)\n', '  const voters = set.configured as NodeClient[]\n'],
-      ['      added = next\n', '      added = next\n      configured.splice(specs.length, Infinity, ...next)\n'],
+      ['      set.adjust(changes)\n', '      set.adjust(changes)\n      voters.splice(nodes.length, Infinity, ...set.added)\n'],
     ],
     exposedBy: ['added-nodes'],
     shownBy: ['believed', 'stolen'],

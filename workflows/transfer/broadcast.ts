@@ -1,12 +1,25 @@
 import { type LaneStatus, refusalCodes } from '../../domain/lane/messages.ts'
-import * as steps from './steps.ts'
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
+import { getLaneStatus } from './steps.ts'
+import { ActivityCancellationType, CancellationScope, condition, isCancellation, proxyActivities } from '@temporalio/workflow'
 import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
 import { defaultParkAfter, type Delivery } from '../../domain/transfer/transfer.ts'
-import type { BroadcastInput, BroadcastMode, BroadcastResult, Ready, Withdrawal, Landed } from '../../temporal/contracts/transfer-steps.ts'
-import { codeOf, failureText, timedOutInQueue, waits } from '../policies.ts'
+import { summaryText } from '../../domain/text/web-ui-text.ts'
+import { laneQueue } from '../../temporal/contracts/names.ts'
+import type {
+  BroadcastInput,
+  BroadcastMode,
+  BroadcastResult,
+  KeylessSteps,
+  Landed,
+  LaneSteps,
+  LocalBroadcastSteps,
+  Ready,
+  Withdrawal,
+  WithdrawInput,
+} from '../../temporal/contracts/transfer-steps.ts'
+import { broadcastPolicy, codeOf, failureText, localBroadcastPolicy, policies, timedOutInQueue, waits } from '../policies.ts'
 import { includedAt, type Outcome, type TransferRun } from './transfer-run.ts'
 
 type Included = Extract<BroadcastResult, { kind: 'included' }>
@@ -122,6 +135,14 @@ type LaneIntentResult =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'unserved'; readonly code: ErrorCode; readonly reason: string }
 
+const cancellationType = ActivityCancellationType.TRY_CANCEL
+
+const withdrawals: Readonly<Record<WithdrawInput['how'], string>> = {
+  leave: 'take another lane, if no nonce is held of',
+  cancel: 'withdraw; a no-op replaces the nonce of',
+  abandon: 'leave the nonce to',
+}
+
 /** Broadcasts, follows and withdraws one intent on one lane. */
 export class LaneIntent {
   readonly ready: Ready
@@ -206,10 +227,11 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /** If the local broadcast fails, the lane's queue gets it as `requeued`, since a transaction may have been sent. */
+  /** Tries once in the process that runs this workflow. If that fails, the lane's queue gets it as `requeued`, since a transaction may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
-      const result = await steps.broadcastLocally(this.#input('new'), this.#run.label)
+      const options = { ...localBroadcastPolicy(), cancellationType, summary: this.#summary(', locally') }
+      const result = await proxyActivities<LocalBroadcastSteps>(options).broadcastLocally(this.#input('new'))
       if (result.kind !== 'elsewhere') return result
     } catch (error) {
       if (isCancellation(error)) throw error
@@ -217,8 +239,14 @@ export class LaneIntent {
     return this.#queued('requeued')
   }
 
+  /** Runs on the lane's queue. A cancel abandons the task at once: its intent was withdrawn and will get no nonce. */
   #queued(mode: BroadcastMode): Promise<BroadcastResult> {
-    return steps.broadcast(this.#input(mode), this.#run.label)
+    const options = { ...broadcastPolicy(), cancellationType, summary: this.#summary(), taskQueue: laneQueue(this.ready.lane) }
+    return proxyActivities<LaneSteps>(options).broadcast(this.#input(mode))
+  }
+
+  #summary(where = ''): string {
+    return summaryText(`broadcast ${this.#run.label} by ${this.ready.lane}${where}`)
   }
 
   /** Built for each try, since signals may have changed the priority. */
@@ -237,10 +265,12 @@ export class LaneIntent {
   }
 
   #laneStatus() {
-    return steps.getLaneStatus({ chain: this.#run.transfer.targetChain, lane: this.ready.lane })
+    return getLaneStatus({ chain: this.#run.transfer.targetChain, lane: this.ready.lane })
   }
 
   #withdraw(how: 'leave' | 'cancel' | 'abandon'): Promise<Withdrawal> {
-    return steps.withdraw({ lane: this.ready.lane, intentId: this.#intentId, how })
+    const { lane } = this.ready
+    const options = { ...policies.keyless, summary: summaryText(`${withdrawals[how]} ${lane}`) }
+    return proxyActivities<KeylessSteps>(options).withdraw({ lane, intentId: this.#intentId, how })
   }
 }

@@ -2,18 +2,11 @@ import type { LaneId } from '../../domain/lane/lane.ts'
 import { summaryText } from '../../domain/text/web-ui-text.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import type * as contract from '../../temporal/contracts/transfer-steps.ts'
-import { localBroadcastPolicy, broadcastPolicy, policies } from '../policies.ts'
-import {
-  ActivityCancellationType,
-  isCancellation,
-  type LocalActivityOptions,
-  proxyActivities,
-  proxyLocalActivities,
-} from '@temporalio/workflow'
+import { policies } from '../policies.ts'
+import { isCancellation, type LocalActivityOptions, proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 
 const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
-const cancellationType = ActivityCancellationType.TRY_CANCEL
 
 /** Tries one local activity, which saves round trips to the server. If it fails, runs three durable steps. */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
@@ -25,19 +18,6 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   const checked = await durable.checkDelivered.executeWithOptions(options('check delivered'), [input])
   if (checked.kind !== 'passed') return checked
   return durable.prepare.executeWithOptions(options('prepare'), [input])
-}
-
-/** Runs on the lane's queue. A cancel abandons the task at once: its intent was withdrawn and will get no nonce. */
-export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
-  const summary = summaryText(`broadcast ${label} by ${input.lane}`)
-  const options = { ...broadcastPolicy(), cancellationType, summary, taskQueue: laneQueue(input.lane) }
-  return proxyActivities<contract.LaneSteps>(options).broadcast(input)
-}
-
-/** Runs once, in the process that runs this workflow. */
-export function broadcastLocally(input: contract.BroadcastInput, label: string) {
-  const summary = summaryText(`broadcast ${label} by ${input.lane}, locally`)
-  return proxyActivities<contract.LocalBroadcastSteps>({ ...localBroadcastPolicy(), cancellationType, summary }).broadcastLocally(input)
 }
 
 /** Step 5: reads the effect at finality. Tries a local activity first. */
@@ -58,17 +38,6 @@ export function getLaneStatus(
   input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],
 ): Promise<contract.LaneStatusAnswer | undefined> {
   return tryLocal(local.getLaneStatus, input, `status of ${input.lane}`)
-}
-
-const withdrawals: Readonly<Record<contract.WithdrawInput['how'], string>> = {
-  leave: 'take another lane, if no nonce is held of',
-  cancel: 'withdraw; a no-op replaces the nonce of',
-  abandon: 'leave the nonce to',
-}
-
-export function withdraw(input: contract.WithdrawInput): Promise<contract.Withdrawal> {
-  const summary = summaryText(`${withdrawals[input.how]} ${input.lane}`)
-  return durable.withdraw.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
 export function expedite(lane: LaneId, intentId: string): Promise<void> {

@@ -7,9 +7,8 @@ import type { Chain } from '../../port.ts'
 import { encodeTransaction } from '../transactions/encode.ts'
 import { toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { createPlausible, medianOf } from '../plausible.ts'
-import { noAnswer, resultsOf } from '../nodes/ask.ts'
+import { noAnswer, type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { isVerdict, type ReadAnswer } from '../nodes/node-errors.ts'
-import type { Nodes } from '../nodes/nodes.ts'
 
 /** chainlink-evm's defaults for Ethereum: 4 blocks of history, percentile 50, a tip of at least 1 wei. */
 const defaults = { blocks: 4, percentile: 50 }

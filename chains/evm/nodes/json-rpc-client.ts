@@ -2,11 +2,8 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { AnswerTooLong, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../../runtime/http/retry-after.ts'
 import { type Answer, createBatchSize, createRedactor, hasMoreValues, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
-import { createCallMerger, type PendingCall } from './merge-calls.ts'
+import { createCallQueue, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
-
-/** Calls made within this time share one request, ms. */
-const stallMs = 5
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
@@ -55,18 +52,7 @@ export interface NodeTarget {
 /** JSON-RPC over HTTP. Calls made within a few ms share one request. `count` is called for every call. */
 export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const { origin, redact, post } = createPost(node, timeoutMs, closing)
-  const queue: PendingCall[] = []
-  let stall: NodeJS.Timeout | undefined
-  let nextId = 1
-  const now = () => performance.now()
-  const batches = createBatchSize(now)
-  const merged = createCallMerger(postAll, () => nextId++, now)
-
-  function flush(): void {
-    clearTimeout(stall)
-    stall = undefined
-    postAll(merged(queue.splice(0)))
-  }
+  const batches = createBatchSize(() => performance.now())
 
   function postAll(calls: readonly PendingCall[]): void {
     const { size } = batches
@@ -97,23 +83,7 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
     }
   }
 
-  closing.addEventListener('abort', () => {
-    clearTimeout(stall)
-    for (const { reject } of queue.splice(0)) reject(new TransportError(origin, 'closed', false))
-  })
-
-  return {
-    origin,
-    /** Throws RpcError or TransportError, within the timeout. */
-    async request(method: string, params: readonly unknown[]): Promise<unknown> {
-      if (closing.aborted) throw new TransportError(origin, 'closed', false)
-      return new Promise((resolve, reject) => {
-        queue.push({ id: nextId++, method, params, resolve, reject })
-        if (queue.length >= batches.size) flush()
-        else stall ??= setTimeout(flush, stallMs)
-      })
-    },
-  }
+  return { origin, request: createCallQueue(postAll, () => batches.size, origin, closing) }
 }
 
 function settle(calls: readonly PendingCall[], answers: readonly Answer[], failed: (method: string, error?: unknown) => Error): void {

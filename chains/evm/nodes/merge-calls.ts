@@ -1,4 +1,4 @@
-import { MalformedAnswer, RpcError } from './node-errors.ts'
+import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 
 export interface PendingCall {
   readonly id: number
@@ -18,13 +18,48 @@ interface ContractCall {
   readonly data: string
 }
 
-/** Merges contract reads at one block into one `eth_call`. Sends failed reads again unmerged. `now`: monotonic ms. */
-export function createCallMerger(send: (calls: readonly PendingCall[]) => void, nextId: () => number, now: () => number) {
+/** Calls made within this time share one request, ms. */
+const stallMs = 5
+
+type Send = (calls: readonly PendingCall[]) => void
+
+/** Collects the calls of a few ms (at most `most`), merges contract reads, and hands them to `send`. */
+export function createCallQueue(send: Send, most: () => number, origin: string, closing: AbortSignal) {
+  const queue: PendingCall[] = []
+  let stall: NodeJS.Timeout | undefined
+  let nextId = 1
+  const merged = createCallMerger(send, () => nextId++)
+  const closed = () => new TransportError(origin, 'closed', false)
+
+  function flush(): void {
+    clearTimeout(stall)
+    stall = undefined
+    send(merged(queue.splice(0)))
+  }
+
+  closing.addEventListener('abort', () => {
+    clearTimeout(stall)
+    for (const { reject } of queue.splice(0)) reject(closed())
+  })
+
+  /** Throws RpcError or TransportError, within the timeout of `send`. */
+  return async function request(method: string, params: readonly unknown[]): Promise<unknown> {
+    if (closing.aborted) throw closed()
+    return new Promise((resolve, reject) => {
+      queue.push({ id: nextId++, method, params, resolve, reject })
+      if (queue.length >= most()) flush()
+      else stall ??= setTimeout(flush, stallMs)
+    })
+  }
+}
+
+/** Merges contract reads at one block into one `eth_call`. Sends failed reads again unmerged. */
+function createCallMerger(send: Send, nextId: () => number) {
   let pausedUntil = -Infinity
   let refusals = 0
 
   function refused(): void {
-    pausedUntil = now() + Math.min(longestPauseMs, pauseMs * 2 ** refusals)
+    pausedUntil = performance.now() + Math.min(longestPauseMs, pauseMs * 2 ** refusals)
     refusals++
   }
 
@@ -66,7 +101,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
   }
 
   return function merged(calls: readonly PendingCall[]): readonly PendingCall[] {
-    if (now() < pausedUntil) return calls
+    if (performance.now() < pausedUntil) return calls
     const { others, groups } = sorted(calls)
     return [...others, ...groups.flatMap((group) => (group.length > 1 ? [merge(group)] : group.map(({ pending }) => pending)))]
   }

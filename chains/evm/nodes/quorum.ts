@@ -1,9 +1,8 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { untilHead } from '../../heads.ts'
 import type { Heads } from '../../port.ts'
-import { noAnswer, type NodeAnswer } from './ask.ts'
+import { noAnswer, type NodeAnswer, type Nodes } from './nodes.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
-import type { Nodes } from './nodes.ts'
 
 /** If the chain has a single node: its second, equal answer must come within this many blocks of the first. */
 const memoryBlocks = 16

@@ -4,9 +4,8 @@ import type { Account, HeadEvent } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { readCount, toDecimal, toQuantity } from '../hex.ts'
 import { createPlausible, medianOf } from '../plausible.ts'
-import { resultsOf } from '../nodes/ask.ts'
+import { type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { RpcError } from '../nodes/node-errors.ts'
-import type { Nodes } from '../nodes/nodes.ts'
 
 /** Full nodes keep 128 states (go-ethereum TriesInMemory). Older states need an archive node. */
 export const statesKept = 128

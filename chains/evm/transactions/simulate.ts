@@ -7,9 +7,8 @@ import { printable } from '../../../domain/text/printable.ts'
 import type { Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
 import { createPlausible, medianOf } from '../plausible.ts'
-import { resultsOf } from '../nodes/ask.ts'
+import { type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
-import type { Nodes } from '../nodes/nodes.ts'
 
 const solidity = new Interface([])
 
