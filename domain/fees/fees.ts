@@ -115,7 +115,7 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Raises each fee by `percent` (rounded up, at least 1 wei) above the dearest attempt, or to the market's if higher. */
+/** Raises each fee by `percent` (rounded up, at least 1 wei) above the dearest attempt, or to the market's fee. */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
