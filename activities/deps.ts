@@ -4,6 +4,7 @@ import type { Chain } from '../chains/port.ts'
 import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { Losses } from './checks/losses.ts'
+import type { Shadow } from './checks/shadow.ts'
 import type { BeatingStep } from './run-step.ts'
 import { type ChainName, ofChain, type ParkLimits, type Transfer } from '../domain/transfer/transfer.ts'
 import type { LaneId } from '../domain/lane/lane.ts'
@@ -32,6 +33,8 @@ export interface StepDeps {
   readonly abandonAfterMs: number
   /** Absent: the defaults. */
   readonly parkAfter?: ParkLimits | undefined
+  /** The chain is in shadow mode. */
+  readonly shadow?: Shadow | undefined
   /** Wakes transfers that wait for a gate. Absent: each transfer checks the gate by itself. */
   readonly gates?: ClosedGates
   readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>

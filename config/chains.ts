@@ -29,9 +29,10 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
+/** Without lanes of chains in shadow mode, which no process serves. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
-    settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
+    settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
   )
 }
 

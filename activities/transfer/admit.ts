@@ -124,7 +124,9 @@ async function prepareUnless(
     const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
   }
-  return { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...(deps.parkAfter && { parkAfter: deps.parkAfter }) }
+  const { parkAfter, shadow } = deps
+  const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...(parkAfter && { parkAfter }) }
+  return shadow ? shadow(transfer, ready, priced.cost) : ready
 }
 
 /**

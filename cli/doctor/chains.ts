@@ -45,19 +45,20 @@ async function checkChain(name: string, chain: ChainConfig, coin: string | undef
     )
     const withStatus = (status: Check['status']) => readers.find((one, index) => reads(one) && nodes[index]?.status === status)
     const reader = withStatus('ok') ?? withStatus('warn')
-    const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
-    const calls = chain.lanes.flatMap((lane) => {
+    const lanes = chain.shadow ? [] : chain.lanes
+    const keys = await Promise.all(lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
+    const calls = lanes.flatMap((lane) => {
       const finding = operatorCallsFinding(lane)
       return finding === undefined ? [] : [checkOf(area, `operators' calls of ${lane.address}`, finding)]
     })
     if (!reader) return [...nodes, ...keys, ...calls]
     const { contracts, wormholeChainId } = chain
     const wormhole = contracts && wormholeChainId !== undefined ? await checkContracts(area, reader, contracts, wormholeChainId) : []
-    const balances = await Promise.all(
-      chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address, coin))),
-    )
-    const noLane = checkOf(area, 'lanes', warn('no lane is configured', 'Transfers to this chain wait until there is one.'))
-    return [...nodes, ...wormhole, ...keys, ...calls, ...(chain.lanes.length === 0 ? [noLane] : balances)]
+    const balances = await Promise.all(lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address, coin))))
+    const noLane = chain.shadow
+      ? warn('shadow mode: nothing is sent', 'To deliver, remove `shadow` from the chain in the config.')
+      : warn('no lane is configured', 'Transfers to this chain wait until there is one.')
+    return [...nodes, ...wormhole, ...keys, ...calls, ...(lanes.length === 0 ? [checkOf(area, 'lanes', noLane)] : balances)]
   } finally {
     for (const reader of readers) reader.close()
   }

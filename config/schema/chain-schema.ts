@@ -109,6 +109,10 @@ export const chainSchema = z.strictObject({
   bumpAfterBlocks: whole(1, 10_000)
     .default(3)
     .describe('The transaction of the lowest nonce is replaced with a higher fee if it is not mined after this many blocks.'),
+  shadow: z
+    .boolean()
+    .default(false)
+    .describe('Shadow mode: transfers to this chain are checked and priced, and nothing is sent. No key of its lanes is loaded.'),
   signing: signingLimitsSchema,
   lanes: z.array(laneSchema).prefault([]).describe('Keys that deliver on this chain. Without one, transfers to it wait.'),
 })

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
+import { createShadow, type Shadow } from '../../activities/checks/shadow.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 
 /** A call of 100,000 gas, at a base fee of 9 and a tip of 1: 1,000,000 wei, and so much for its data. */
-async function prepare(earned: bigint | undefined, dataFee = '0') {
+async function prepare(earned: bigint | undefined, dataFee = '0', shadow?: Shadow) {
   const lane = 'evm-1:0xa'
   const endpoint = fakeEndpoint({
     delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned }),
@@ -24,6 +26,7 @@ async function prepare(earned: bigint | undefined, dataFee = '0') {
     settings: () => noSettings,
     fees: () => ({}),
     abandonAfterMs: 0,
+    shadow,
   }
   return createPrepare(deps as never)({ transfer: nativeTransfer(), avoid: [] })
 }
@@ -37,4 +40,13 @@ test('a transfer waits, without a nonce, while its fee is worth less than the de
 
 test('without a configured price the cost does not matter', async () => {
   expect(await prepare(undefined)).toMatchObject({ kind: 'ready', gasLimit: '100000' })
+})
+
+test('in shadow mode a transfer that is ready waits, and the log has its call once', async () => {
+  const { logger, lines } = recordingLogger()
+  const shadow = createShadow(logger)
+  const reason = 'evm-1:0xa would send a call with 100000 gas at up to 0.000000019 gwei; it costs 0.001 gwei now'
+  for (let time = 0; time < 2; time++) expect(await prepare(undefined, '0', shadow)).toMatchObject({ code: 'SHADOW_MODE', reason })
+  expect(lines).toMatchObject([{ lane: 'evm-1:0xa', gasLimit: '100000', maxFee: '19', tip: '1', costWei: '1000000' }])
+  expect(await prepare(0n, '0', shadow)).toMatchObject({ code: 'FEE_BELOW_COST' })
 })

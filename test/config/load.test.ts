@@ -90,6 +90,7 @@ describe('a good config', () => {
               },
             ],
             "send": "public",
+            "shadow": false,
             "signing": {
               "maxCostPerTransactionWei": "1000000000000000000",
               "maxDataFeePerTransactionWei": "100000000000000000",

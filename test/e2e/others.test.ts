@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { retrySignal, type TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
 import { inPool, mine, nonceOf, pooled, redeemSoon, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
@@ -39,6 +42,35 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
   })
 
   afterAll(() => stage?.close())
+
+  test('in shadow mode: the call is priced, no key is read, nothing is sent, and it ends delivered by them', async () => {
+    const signer = { kind: 'environment', variable: 'PORTAGE_NO_SUCH_KEY' } as const
+    const shadow = await stage.portage({
+      configure: ({ chains, ...config }) => {
+        const bsc = { ...chains['bsc']!, shadow: true, lanes: [{ address: lane, signer }] }
+        return { ...config, chains: { ...chains, bsc } }
+      },
+    })
+    cleanUp(() => stage.end(shadow))
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const waiting = await stage.reaches(sent.id, 'waiting')
+    expect(waiting).toMatchObject({
+      code: 'SHADOW_MODE',
+      reason: expect.stringMatching(/would send a call with \d+ gas at up to .*; it costs .* now$/),
+    })
+    const doctor = JSON.parse((await runCli(['doctor', '--json', '--config', shadow.configPath])).out) as { checks: { detail: string }[] }
+    expect(doctor.checks).toContainEqual(expect.objectContaining({ status: 'warn', detail: 'shadow mode: nothing is sent' }))
+    expect(JSON.stringify(doctor)).not.toContain(signer.variable)
+    const hash = await redeem(sent)
+    await mined(hash)
+    await mine(target().anvil, 20)
+    await stage.client.workflow.getHandle(sent.id).signal(retrySignal)
+    expect(await stage.outcomes([sent])).toMatchObject([byOutsider(hash)])
+    const { lanes } = await expectDelivered(stage, [sent])
+    expect(lanes.map(({ transactions }) => transactions)).toEqual([0, 0])
+    const logged = (await readFile(shadow.logFile, 'utf8')).split('\n').filter((line) => line.includes('would send a delivery'))
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ transfer: sent.id, costWei: expect.stringMatching(/^\d+$/) }])
+  })
 
   test('before us: it ends delivered, by them, and nothing is sent', async () => {
     const [old, young] = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]

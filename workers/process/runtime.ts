@@ -103,7 +103,8 @@ async function startRole(
   }
   if (serves('lane')) {
     const lanes = signingLanes(context, options.lanes)
-    if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
+    if (role === 'lane' && lanes.length === 0)
+      throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer, or their chains are in shadow mode' })
     const started = await Promise.all(lanes.map((lane) => createLaneWorker(lane, context, hosting)))
     workers.push(...started.map(({ worker }) => worker))
     agents.push(...started.map(({ agent }) => agent))

@@ -3,6 +3,7 @@ import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
 import { LanesWithoutRole } from '../../bridges/gates/lanes-without-role.ts'
 import { createKeylessRequests, createPauses } from '../../lanes/ledger/keyless-requests.ts'
 import { listWaitingTransfers, wakeTransfer } from '../../temporal/client/transfers/transfers.ts'
+import { createShadow } from '../../activities/checks/shadow.ts'
 import { createChainSteps } from '../../activities/index.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { LocalLanes } from '../../activities/deps.ts'
@@ -53,6 +54,7 @@ export async function createChainWorker(
     localLanes,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     parkAfter: parkAfterOf(config),
+    shadow: config.chains[name]?.shadow ? createShadow(logger) : undefined,
     ...createKeylessRequests(client, ledgers, batched),
     ...{ client, logger, metrics: context.metrics },
   })

@@ -48,7 +48,9 @@ interface SigningLane {
   readonly signer: SignerConfig
 }
 
-/** Throws CONFIG_INVALID if one key appears twice on a network. @param addresses the wanted lanes. Absent: all */
+/**
+ * No key of a chain in shadow mode is loaded. Throws CONFIG_INVALID if one key appears twice on a network.
+ * @param addresses the wanted lanes. Absent: all */
 export function signingLanes({ config, network }: ProcessContext, addresses: readonly string[] | undefined): SigningLane[] {
   const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
   const seen = new Set<LaneId>()
@@ -57,7 +59,7 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
     const [chain, chainConfig] = [network.chains.get(name), config.chains[name]]
     for (const lane of chainConfig?.lanes ?? []) {
       const { signer, address } = lane
-      if (!chain || !chainConfig || !signer || (only && !only.has(address))) continue
+      if (!chain || !chainConfig || chainConfig.shadow || !signer || (only && !only.has(address))) continue
       const id = idOf(chainConfig, address)
       if (seen.has(id))
         throw new RelayerError('CONFIG_INVALID', { detail: 'one key is configured twice on one network', facts: { lane: id } })
