@@ -34,13 +34,11 @@ export async function restrictionOf(
   lane: LaneId,
 ): Promise<NoSlot | undefined> {
   const { transfer, parties, isWrapped } = admitted
-  const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
-    const policy = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? yieldToOthers(deps, admitted)
-    const known = policy ?? (isWrapped ? undefined : await quarantineOf(deps, admitted))
-    const gate = known ?? (await reserve(laneAddress(lane)))
-    return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
-  }
-  return withReservation(endpoint, transfer, restriction, (found) => found === undefined)
+  const policy = haltedBy(deps, transfer) ?? deniedBy(deps, parties) ?? yieldToOthers(deps, admitted)
+  const known = policy ?? (isWrapped ? undefined : await quarantineOf(deps, admitted))
+  const ask = async (reserve: Reserve) => known ?? reserve(laneAddress(lane))
+  const gate = await withReservation(endpoint, transfer, ask, ({ kind }) => kind === 'open')
+  return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
 }
 
 export function haltedBy({ settings }: Pick<Deps, 'settings'>, transfer: Transfer): Waiting | undefined {

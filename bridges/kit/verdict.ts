@@ -5,9 +5,9 @@ import type { Verdict } from '../port.ts'
 export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
 
 /** Turns the refusal that a check throws into a verdict. Rethrows errors that say nothing about the message. */
-export async function toVerdict(check: () => Promise<unknown>, refusals: Refusals): Promise<Verdict> {
+export async function toVerdict(check: Promise<unknown>, refusals: Refusals): Promise<Verdict> {
   try {
-    await check()
+    await check
     return { kind: 'valid' }
   } catch (error) {
     if (!(error instanceof RelayerError)) throw error

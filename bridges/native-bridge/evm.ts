@@ -35,18 +35,19 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
   const verify = createVerifier(routes, verified)
   const largest = Math.max(0, ...routes.all.map(({ batch = 0 }) => batch))
 
+  async function check(transfer: Transfer): Promise<void> {
+    const decoded = decode(transfer)
+    checkSame(transfer, decoded)
+    // A decline is permanent, so the message is first compared with the source's table.
+    await verify(decodeBase64(transfer.message))
+    checkAmount(decoded)
+  }
+
   return {
     chain: chain.name,
     batches: largest > 0 ? createSharedCalls(decode, largest) : undefined,
-    verify: (bytes) => toVerdict(() => verify(bytes), refusals),
-    validate: (transfer) =>
-      toVerdict(async () => {
-        const decoded = decode(transfer)
-        checkSame(transfer, decoded)
-        // A decline is permanent, so the message is first compared with the source's table.
-        await verify(decodeBase64(transfer.message))
-        checkAmount(decoded)
-      }, refusals),
+    verify: (bytes) => toVerdict(verify(bytes), refusals),
+    validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: async (transfer, at) => isDelivered(chain, decode(transfer), at),
     async findDelivery(transfer) {
       const { message, route } = decode(transfer)

@@ -28,9 +28,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const check = createCheck(options, prove)
   return {
     chain: chain.name,
-    verify: (message) => toVerdict(() => verify(message), refusals),
-    accepts: (message) => toVerdict(() => prove(message), refusals),
-    validate: (transfer) => toVerdict(() => check(transfer), refusals),
+    verify: (message) => toVerdict(verify(message), refusals),
+    accepts: (message) => toVerdict(prove(message), refusals),
+    validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     delivery: createDelivery({ ...options, tokenBridge }, reads),

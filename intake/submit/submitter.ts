@@ -88,8 +88,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 
   /** Starts the transfer. If it runs already, offers it this copy, because the copy's guardian set may be newer. */
   async function startOrOffer(bridge: Bridge, id: string, input: TransferInput, { order, sourceTxHash }: SubmitOptions, copy: Copy) {
-    const content = bridge.content(Buffer.from(input.transfer.message, 'base64'))
-    const status = await start(id, input, { ...content, ...(sourceTxHash !== undefined && { sourceTxHash }) })
+    const status = await start(id, input, { ...copy.content, ...(sourceTxHash !== undefined && { sourceTxHash }) })
     if (status === 'started' || copy.signers === undefined || adoptedCopies.has(copy.key)) return { status }
     const isNewer = (than: string) => (copy.signers ?? 0) > signersOf(bridge, than)
     const isAdopted = await offerCopy(client, id, { message: input.transfer.message, isNewer }, order)
@@ -102,10 +101,10 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (!bridge)
       throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
     const transfer = bridge.decode(message)
-    const signers = bridge.signedBy?.(message)
+    const [content, signers] = [bridge.content(message), bridge.signedBy?.(message)]
     const id = transferId(transfer)
     // Copies signed by the same guardian set are interchangeable.
-    const copy = { signers, key: `${id}/${signers ?? ''}` }
+    const copy = { content, signers, key: `${id}/${signers ?? ''}` }
     const isRepeated = options.repeats === 'skip'
     if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
     const refusal = isRepeated ? refusals.get(id) : undefined
@@ -132,6 +131,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 }
 
 interface Copy {
+  readonly content: KnownContent
   readonly signers: number | undefined
   readonly key: string
 }

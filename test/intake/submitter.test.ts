@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Bridge, Verdict } from '../../bridges/port.ts'
-import { createDecode, signedBy } from '../../bridges/wormhole-token-bridge/message.ts'
+import { contentOf, createDecode, signedBy } from '../../bridges/wormhole-token-bridge/message.ts'
 import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { unused } from '../helpers/unused.ts'
@@ -12,7 +12,8 @@ function setting(verdicts: { readonly verify: Verdict; readonly accepts?: Verdic
   const asked: string[] = []
   const methods = Object.entries(verdicts).map(([method, verdict]) => [method, async () => (asked.push(method), verdict)])
   const endpoints = onEveryChain(Object.fromEntries(methods))
-  const bridge = { name, decode: createDecode(new Map([[2, 'ethereum']])), signedBy, endpoints } as unknown as Bridge
+  const message = { decode: createDecode(new Map([[2, 'ethereum']])), content: contentOf, signedBy }
+  const bridge = { name, ...message, endpoints } as unknown as Bridge
   const submitter = createSubmitter({ bridges: new Map([[name, bridge]]), client: unused('client') as never })
   const { bytes } = signVaa({ emitterChain: 1, payload: transferPayload({ toChain: 2 }) })
   return { asked, submit: (repeats: 'ask' | 'skip') => codeOfAsync(() => submitter.submit(name, bytes, { repeats })) }

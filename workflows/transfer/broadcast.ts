@@ -227,7 +227,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /** Tries once in the process that runs this workflow. If that fails, the lane's queue gets it as `requeued`, since a transaction may have been sent. */
+  /** Tries once in this process. After a failure the lane's queue gets it as `requeued`: it may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const options = { ...localBroadcastPolicy(), cancellationType, summary: this.#summary(', locally') }
