@@ -3,11 +3,10 @@ import type { EvmChain } from '../../chains/evm/index.ts'
 import { chainTime } from '../../chains/heads.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
-import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint } from '../port.ts'
 import { allCalls, createDelivery, createProveCall } from './calls.ts'
 import { createTokenBridgeReads, isCompleted } from './contracts.ts'
-import { createCheck, createGuardianSets, createProof, createVerifier, type PolicyOptions, refusals } from './verify.ts'
+import { createGuardianSets, createProof, createVerdicts, createVerifier, type PolicyOptions } from './verify.ts'
 import { explainRevert } from './reverts.ts'
 
 /** Addresses are lower-case 0x. */
@@ -25,12 +24,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const reads = createTokenBridgeReads(chain, tokenBridge)
   const verify = createVerifier(createGuardianSets(chain, core), () => chainTime(chain))
   const prove = createProof({ ...options, verify, reads })
-  const check = createCheck(options, prove)
   return {
     chain: chain.name,
-    verify: (message) => toVerdict(verify(message), refusals),
-    accepts: (message) => toVerdict(prove(message), refusals),
-    validate: (transfer) => toVerdict(check(transfer), refusals),
+    ...createVerdicts(options, verify, prove),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     delivery: createDelivery({ ...options, tokenBridge }, reads),

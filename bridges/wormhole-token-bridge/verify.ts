@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
 import { createVerifiedMessages } from '../kit/verified-messages.ts'
-import type { Refusals } from '../kit/verdict.ts'
+import { type Refusals, toVerdict } from '../kit/verdict.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 import { coreAbi, type TokenBridgeReads, unregistered } from './contracts.ts'
 import { digestOf, readMessage, type TokenBridgeMessage, type TokenTransfer } from './message.ts'
@@ -48,15 +48,22 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
 
 export type Proof = ReturnType<typeof createProof>
 
-/** Checks all conditions of a delivery. Throws MESSAGE_MISMATCH, and what `prove` and `checkPolicy` throw. */
-export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOptions, prove: Proof) {
-  return async function check(transfer: Transfer): Promise<void> {
+/** See `Endpoint`. `validate` checks all conditions of a delivery. */
+export function createVerdicts(policy: PolicyOptions, verify: ProofOptions['verify'], prove: Proof) {
+  /** Throws MESSAGE_MISMATCH, and what `prove` and `checkPolicy` throw. */
+  async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
     const { vaa, digest } = readMessage(bytes)
     const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === transfer.sourceId
     const isSame = digest === transfer.digest && isSource && vaa.sequence === transfer.sequence
     if (!isSame) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
-    checkPolicy({ assets, minimumFees, isFree, calls }, transfer.sourceChain, (await prove(bytes)).transfer)
+    checkPolicy(policy, transfer.sourceChain, (await prove(bytes)).transfer)
+  }
+
+  return {
+    verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
+    accepts: (message: Uint8Array) => toVerdict(prove(message), refusals),
+    validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
   }
 }
 

@@ -7,18 +7,8 @@ import { laneAddress } from '../../domain/lane/lane.ts'
 import { defaultParkAfter, type Delivery } from '../../domain/transfer/transfer.ts'
 import { summaryText } from '../../domain/text/web-ui-text.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
-import type {
-  BroadcastInput,
-  BroadcastMode,
-  BroadcastResult,
-  KeylessSteps,
-  Landed,
-  LaneSteps,
-  LocalBroadcastSteps,
-  Ready,
-  Withdrawal,
-  WithdrawInput,
-} from '../../temporal/contracts/transfer-steps.ts'
+import type * as contract from '../../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, BroadcastMode, BroadcastResult, Landed, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
 import { broadcastPolicy, codeOf, failureText, localBroadcastPolicy, policies, timedOutInQueue, waits } from '../policies.ts'
 import { includedAt, type Outcome, type TransferRun } from './transfer-run.ts'
 
@@ -137,7 +127,7 @@ type LaneIntentResult =
 
 const cancellationType = ActivityCancellationType.TRY_CANCEL
 
-const withdrawals: Readonly<Record<WithdrawInput['how'], string>> = {
+const withdrawals: Readonly<Record<contract.WithdrawInput['how'], string>> = {
   leave: 'take another lane, if no nonce is held of',
   cancel: 'withdraw; a no-op replaces the nonce of',
   abandon: 'leave the nonce to',
@@ -231,7 +221,7 @@ export class LaneIntent {
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const options = { ...localBroadcastPolicy(), cancellationType, summary: this.#summary(', locally') }
-      const result = await proxyActivities<LocalBroadcastSteps>(options).broadcastLocally(this.#input('new'))
+      const result = await proxyActivities<contract.LocalBroadcastSteps>(options).broadcastLocally(this.#input('new'))
       if (result.kind !== 'elsewhere') return result
     } catch (error) {
       if (isCancellation(error)) throw error
@@ -242,7 +232,7 @@ export class LaneIntent {
   /** Runs on the lane's queue. A cancel abandons the task at once: its intent was withdrawn and will get no nonce. */
   #queued(mode: BroadcastMode): Promise<BroadcastResult> {
     const options = { ...broadcastPolicy(), cancellationType, summary: this.#summary(), taskQueue: laneQueue(this.ready.lane) }
-    return proxyActivities<LaneSteps>(options).broadcast(this.#input(mode))
+    return proxyActivities<contract.LaneSteps>(options).broadcast(this.#input(mode))
   }
 
   #summary(where = ''): string {
@@ -271,6 +261,6 @@ export class LaneIntent {
   #withdraw(how: 'leave' | 'cancel' | 'abandon'): Promise<Withdrawal> {
     const { lane } = this.ready
     const options = { ...policies.keyless, summary: summaryText(`${withdrawals[how]} ${lane}`) }
-    return proxyActivities<KeylessSteps>(options).withdraw({ lane, intentId: this.#intentId, how })
+    return proxyActivities<contract.KeylessSteps>(options).withdraw({ lane, intentId: this.#intentId, how })
   }
 }
