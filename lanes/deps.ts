@@ -2,6 +2,7 @@ import type { Chain } from '../chains/port.ts'
 import type { Signer } from '../chains/signing-port.ts'
 import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Attempt, Intent, LaneConfig, Owner } from '../domain/lane/lane.ts'
+import type { Terms } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LedgerClient } from './ledger/ledger-client.ts'
 import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
@@ -22,6 +23,7 @@ export interface LaneCall {
   readonly owner: Owner
   readonly intent: Intent
   readonly tried?: readonly SignedHash[] | undefined
+  readonly terms?: Terms | undefined
 }
 
 export function laneCall(intentId: string, intent: Intent): LaneCall {

@@ -1,6 +1,7 @@
 import type { Chain, Revert } from '../../chains/port.ts'
 import { selectorOf, type FeePolicyResolver, costNow, firstOffer, marketFor, type Offer } from '../../domain/fees/fees.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
+import type { Terms } from '../../domain/transfer/transfer.ts'
 
 /** Gas limit divided by the gas estimate, unless a policy sets another factor. */
 const defaultGasFactor = 1.2
@@ -19,14 +20,17 @@ export async function priceCall(
     owner,
     intent,
     deliveries,
+    terms,
   }: {
     readonly lane: LaneId
     readonly owner: string
     readonly intent: Intent
     readonly deliveries?: number
+    readonly terms?: Terms | undefined
   },
 ): Promise<Priced> {
-  const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data), deliveries })
+  const call = { contract: intent.to, selector: selectorOf(intent.data) }
+  const policy = fees({ chain: chain.name, lane, transfer: owner, ...call, deliveries, terms })
   const [simulation, quote, dataFee] = await Promise.all([
     chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),
     chain.quote(),

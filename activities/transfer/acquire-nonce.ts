@@ -71,7 +71,10 @@ export async function acquire(
   const restricted = await restriction()
   if (restricted) return restricted
 
-  const shared = deps.losses?.goesAlone(parties) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
+  // A batch has one price for all its members, so a transfer with a fee limit of its own shares no call.
+  const { maxFeePerGas, maxFeePerTransaction } = transfer.terms ?? {}
+  const isAlone = (maxFeePerGas ?? maxFeePerTransaction) !== undefined || deps.losses?.goesAlone(parties)
+  const shared = isAlone ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
   if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
   const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 })
@@ -97,6 +100,7 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   if (call.owner.callHash !== input.callHash) throw new RelayerError('LANE_CONFLICT', { facts: { transfer: workflowOf(intentId), lane } })
   return {
     ...call,
+    terms: transfer.terms,
     first: { kind: 'call', gasLimit, maxFee, tip, dataFee },
     priority,
     source: `${transfer.sourceChain}/${transfer.emitter}`,

@@ -34,10 +34,11 @@ export type Choice =
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/** Chooses an open lane by rendezvous hash. Lanes that the transfer just left are not chosen. */
+/** Chooses an open lane by rendezvous hash, or the lane of the terms. Lanes that the transfer just left are not chosen. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, target: Omit<Target, 'chain'>): Promise<Choice> {
   const { lanes, reserve } = target
-  const open = await lanes.open()
+  const { terms } = transfer
+  const open = (await lanes.open()).filter((lane) => lane === (terms?.lane ?? lane))
   let fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
   for (let lane = preferredLane(transferId(transfer), fresh); lane !== undefined; lane = preferredLane(transferId(transfer), fresh)) {
@@ -75,7 +76,10 @@ export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lane
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
-  const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
+  const none = transfer.terms?.lane
+    ? `only ${transfer.terms.lane} may deliver it, and takes no work now`
+    : `no other lane of ${transfer.targetChain} takes work now`
+  const reason = [none, ...closed].join('; ')
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
 }
 

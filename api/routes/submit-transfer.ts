@@ -2,7 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
 import { signedApis } from '../../bridges/registry.ts'
+import { lanesOf, resolveLane } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { defined } from '../../domain/fees/fees.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
+import type { ChainName, Terms } from '../../domain/transfer/transfer.ts'
 import { messageBytes } from '../../intake/submit/message-bytes.ts'
 import type { SubmitOptions, SubmitResult } from '../../intake/submit/submitter.ts'
 import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
@@ -13,7 +17,7 @@ import { problemSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
-import { sequenceSchema, textSchema } from '../../operations/orders/values.ts'
+import { sequenceSchema, textSchema, values } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
 /** Maximum number of messages per request, and of submissions at the same time, since each may read a chain. */
@@ -40,6 +44,13 @@ const how = {
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
     .describe('A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked until it is retried.'),
+  maxFeePerGas: values.wei.schema.optional().describe('Most that a unit of gas may cost, wei. It only lowers the configured limit.'),
+  maxFeePerTransaction: values.wei.schema
+    .optional()
+    .describe('Most that the transaction may cost, wei. It only lowers the configured limit.'),
+  lane: textSchema(120)
+    .optional()
+    .describe('The only lane that may deliver the transfer: id or address of a configured lane of the target.'),
   reason: reasonSchema.optional(),
 }
 
@@ -71,6 +82,10 @@ const acceptedSchema = z
       .describe(
         'The earlier copy had signatures of guardians that may no longer sign. The transfer, which was parked or had no transaction yet, continues with this copy.',
       ),
+    ignored: z
+      .array(z.string())
+      .optional()
+      .describe('Fields of this request without effect, because the transfer was known and keeps its own.'),
     halted: z.string().optional().describe('An operator has halted its route: the transfer waits until the halt ends.'),
   })
   .meta({ id: 'AcceptedTransfer' })
@@ -88,7 +103,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** `POST /v1/transfers`, `/bulk`. 202: started. 200: existed before, and keeps its priority and deadline. */
+/** `POST /v1/transfers`, `/bulk`. 202: started. 200: existed before, and keeps its priority, deadline and terms. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: textSchema(64).optional() })
@@ -97,7 +112,7 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
     headers: idempotencyHeaders,
     querystring,
     body: bodySchema,
-    response: { 200: acceptedSchema, 202: acceptedSchema, 409: errorSchema, 422: errorSchema },
+    response: { 200: acceptedSchema, 202: acceptedSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema },
   }
   app.post('/v1/transfers', { config, schema }, async (request, reply) => {
     const { status, body } = await once(deps, request, reply, async () => {
@@ -130,11 +145,20 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   })
 }
 
-async function submitOne(deps: ApiDeps, request: FastifyRequest, body: Body, given?: string): Promise<SubmitResult> {
-  const bridge = 'nonce' in body ? body.bridge : (given ?? defaultBridge(deps.network.bridges))
+async function submitOne(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  body: Body,
+  named?: string,
+): Promise<SubmitResult & { readonly ignored?: string[] }> {
+  const bridge = 'nonce' in body ? body.bridge : (named ?? defaultBridge(deps.network.bridges))
   const deadline = deadlineOf(body.deadline)
   const message = await messageOf(body, deps)
-  return submit(deps, request, { bridge, message, priority: body.priority, deadline, reason: body.reason })
+  const { priority, maxFeePerGas, maxFeePerTransaction, lane, reason } = body
+  const given = defined({ priority, deadline, maxFeePerGas, maxFeePerTransaction, lane })
+  const answer = await submit(deps, request, { bridge, message, reason, ...given })
+  const ignored = answer.status === 'known' ? Object.keys(given) : []
+  return ignored.length > 0 ? { ...answer, ignored } : answer
 }
 
 function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {
@@ -217,17 +241,17 @@ export function defaultBridge(bridges: Bridges): string {
   return first
 }
 
-interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'> {
+interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms {
   readonly bridge: string
   readonly message: Uint8Array
   readonly reason?: string | undefined
 }
 
-/** Submits and counts a message under the token's name. Throws INPUT_INVALID, ACCESS_SCOPE, submitter errors. */
+/** Submits and counts a message under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE, submitter errors. */
 export async function submit(
-  { submitter, network: { bridges }, metrics }: ApiDeps,
+  { submitter, config, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,
-  { bridge, message, reason = 'handed in', ...options }: Submission,
+  { bridge, message, reason = 'handed in', priority, deadline, ...terms }: Submission,
 ): Promise<SubmitResult> {
   const protocol = bridges.get(bridge)
   if (!protocol) {
@@ -235,7 +259,11 @@ export async function submit(
   }
   metrics.portage_intake_messages_total.inc({ via: 'api', bridge })
   try {
-    const by = orderedBy(request, aboutTransfer(protocol.decode(message).targetChain))
+    const { targetChain } = protocol.decode(message)
+    const lane = terms.lane === undefined ? undefined : laneOfTarget(config, terms.lane, targetChain)
+    const by = orderedBy(request, { ...aboutTransfer(targetChain), lane })
+    const chosen = defined({ ...terms, lane })
+    const options = { priority, deadline, ...(Object.keys(chosen).length > 0 && { terms: chosen }) }
     const answer = await submitter.submit(bridge, message, { ...options, order: { by, reason } })
     metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer
@@ -243,4 +271,11 @@ export async function submit(
     metrics.portage_intake_refused_total.inc({ via: 'api', bridge, code: toRelayerError(error).code })
     throw error
   }
+}
+
+/** Throws LANE_NOT_FOUND. */
+function laneOfTarget(config: ApiDeps['config'], given: string, targetChain: ChainName): LaneId {
+  const lane = resolveLane(config, given, targetChain)
+  if (lanesOf(config).some(({ id, chain }) => id === lane && chain === targetChain)) return lane
+  throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane, chain: targetChain } })
 }

@@ -79,7 +79,7 @@ export const transferRows = {
   FEE_LIMIT: {
     ...retry(
       'The transaction would cost more than the fee limits allow.',
-      'Wait until fees fall, or raise the limit: run `portage fees set`.',
+      'Wait until fees fall, or raise the limit: run `portage fees set`. A limit of its submission (`portage transfer show`) ends with cancel and retry.',
       {
         waitsForItself: true,
       },

@@ -1,4 +1,5 @@
-import type { ChainName } from '../transfer/transfer.ts'
+import type { ChainName, Terms } from '../transfer/transfer.ts'
+import { forms, isOf } from '../text/forms.ts'
 
 /** EIP-1559's maxFeePerGas and maxPriorityFeePerGas, decimal wei. On legacy chains both are the gas price. */
 export interface Fees {
@@ -235,6 +236,7 @@ export interface FeeSubject {
   readonly selector?: string | undefined
   /** Number of transfers that the call delivers. Absent: one. */
   readonly deliveries?: number | undefined
+  readonly terms?: Terms | undefined
 }
 
 export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
@@ -252,8 +254,19 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
     const gasLimit = String(maxGas * (gasFactors.get(about.chain) ?? 1) * (about.deliveries ?? 1))
-    return { gasLimit, ...resolveFees([...rules, ...settings().fees], about) }
+    return lowered({ gasLimit, ...resolveFees([...rules, ...settings().fees], about) }, about.terms)
   }
+}
+
+/** The policy with the lower limits of the terms. Ignores malformed limits, which only a forged input has. */
+export function lowered(policy: FeePolicy, terms: Terms = {}): FeePolicy {
+  const lower = (set: string | undefined, wanted: unknown) =>
+    typeof wanted === 'string' && isOf(forms.decimal, wanted) ? String(least(capFrom(set), BigInt(wanted))) : set
+  return defined({
+    ...policy,
+    maxFeePerGas: lower(policy.maxFeePerGas, terms.maxFeePerGas),
+    maxFeePerTransaction: lower(policy.maxFeePerTransaction, terms.maxFeePerTransaction),
+  })
 }
 
 /** Takes each field from the most specific scope that sets it. Among rules with equal scopes the later one wins. */

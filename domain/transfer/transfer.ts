@@ -22,6 +22,18 @@ export interface Transfer {
   readonly digest: string
   /** The signed message, base64. */
   readonly message: string
+  /** Chosen by the submission that started the transfer. A transfer that a person starts again has none. */
+  readonly terms?: Terms
+}
+
+/** Limits that a submission sets. The config's limits and the signer's hold as well: terms only lower them. */
+export interface Terms {
+  /** wei per gas unit, decimal. */
+  readonly maxFeePerGas?: string
+  /** wei for the whole transaction, decimal. */
+  readonly maxFeePerTransaction?: string
+  /** Id of the only lane that may deliver the transfer. */
+  readonly lane?: string
 }
 
 /** The state of a transfer. The last four are outcomes. */

@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import { haltOf, type Settings } from '../../domain/settings/settings.ts'
 import type { KnownContent } from '../../domain/transfer/content.ts'
-import { type BridgeName, ofChain, type Transfer } from '../../domain/transfer/transfer.ts'
+import { type BridgeName, ofChain, type Terms, type Transfer } from '../../domain/transfer/transfer.ts'
 import type { StepTimes } from '../../observability/step-times.ts'
 import { inTrace } from '../../observability/tracing.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
@@ -33,6 +33,8 @@ export interface SubmitOptions {
   readonly priority?: number | undefined
   /** ms since the epoch. A transfer that is not delivered by then is parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
+  /** Ignored for a known transfer. */
+  readonly terms?: Terms | undefined
   readonly seenAt?: number | undefined
   readonly sourceTxHash?: string | undefined
   /** `ask` (default): asks Temporal about messages submitted before; restarts undone transfers. `skip`: skips them. */
@@ -138,14 +140,14 @@ interface Copy {
 
 function inputOf(
   transfer: Transfer,
-  { seenAt = Date.now(), order, priority, deadline }: SubmitOptions,
+  { seenAt = Date.now(), order, priority, deadline, terms }: SubmitOptions,
   defaults: TransferDefaults,
 ): TransferInput & { readonly seenAt: number } {
   const { priority: usual, withinMs } = defaults
   const due = deadline ?? (withinMs === undefined ? undefined : Date.now() + withinMs)
   const chosen = priority ?? usual
   return {
-    ...{ transfer, seenAt },
+    ...{ transfer: { ...transfer, ...(terms && { terms }) }, seenAt },
     ...(order && { orders: [{ kind: 'submit', ...checkedOrder(order), at: Date.now() }] }),
     ...(chosen !== undefined && { priority: chosen }),
     ...(due !== undefined && { deadline: due }),

@@ -34,7 +34,7 @@ export class PendingTransactions {
     return this.#all.find((pending) => pending.intentId === intentId && !pending.forgotten)
   }
 
-  adopt(entry: Entry, { owner: { intentId, callHash }, intent, tried }: LaneCall): PendingTransaction {
+  adopt(entry: Entry, { owner: { intentId, callHash }, intent, tried, terms }: LaneCall): PendingTransaction {
     const { nonce, attempts, grantedTo, maybeSent } = entry
     const { view } = this.#deps.ledger
     const known = this.#byNonce.get(nonce)
@@ -46,6 +46,7 @@ export class PendingTransactions {
       intent,
       callHash,
       tried,
+      terms,
       grantedTo: maybeSent ? undefined : grantedTo,
       waited: view ? blocksWaited(entry, view) : 0,
     }

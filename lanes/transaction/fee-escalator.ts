@@ -1,5 +1,6 @@
 import { selectorOf, type Fees, marketFor, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
 import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
+import type { Terms } from '../../domain/transfer/transfer.ts'
 import type { LaneDeps } from '../deps.ts'
 
 /** `stuck`: the lowest nonce is in no block. `reprice`: raises if the market is dearer. `atLeast` may exceed caps. */
@@ -13,12 +14,20 @@ const gasFactor = 1.2
 
 export type FeeEscalator = ReturnType<typeof createFeeEscalator>
 
-export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
+interface EscalatedCall {
+  readonly intentId?: string | undefined
+  readonly intent?: Intent | undefined
+  readonly terms?: Terms | undefined
+}
+
+export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, intent, terms }: EscalatedCall) {
   const { chain, signer, config, fees: policyOf, logger } = deps
   const transfer = intentId === undefined ? undefined : workflowOf(intentId)
-  const about = { chain: chain.name, lane: config.lane, transfer, contract: intent?.to, selector: intent && selectorOf(intent.data) }
+  const call = { contract: intent?.to, selector: intent && selectorOf(intent.data) }
+  const about = { chain: chain.name, lane: config.lane, transfer, ...call }
   let isWarned = false
   let atLimit = false
+  let atTerms = false
 
   /** `more`: an earlier no-op had too little gas, so the next one gets at least twice as much. */
   async function gasOfNoop(attempts: readonly Attempt[], more: boolean): Promise<string> {
@@ -43,7 +52,8 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     const moreGas = reason.why === 'more-gas'
     const ordered = reason.why === 'order' ? reason : undefined
     const kind = ordered?.kind ?? last?.kind ?? 'noop'
-    const policy = policyOf?.(about) ?? {}
+    // A no-op must replace the call, so the terms do not limit its fees.
+    const policy = policyOf?.({ ...about, terms: kind === 'call' ? terms : undefined }) ?? {}
     const [quote, noopGas] = await Promise.all([chain.quote(), gasOfNoop(attempts, moreGas)])
     const market = marketFor(quote, policy)
     if (reason.why === 'reprice' && last && !dearer(market, last)) return undefined
@@ -52,9 +62,12 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     if (moreGas && noopGas === last?.gasLimit) return undefined
     const value = kind === 'call' ? intent?.value : undefined
     const urgent = moreGas || ordered !== undefined
-    const fees = nextOffer(offered, market, { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast, policy })
-    atLimit = fees === undefined
+    const raising = { ...facts, ...cost, kind, value, urgent, atLeast: ordered?.atLeast }
+    const fees = nextOffer(offered, market, { ...raising, policy })
+    atTerms = !fees && terms !== undefined && nextOffer(offered, market, { ...raising, policy: policyOf?.(about) ?? {} }) !== undefined
+    atLimit = !fees && !atTerms
     if (fees) return { kind, ...cost, ...fees }
+    if (atTerms) return undefined
     const { maxFee, tip } = last ?? {}
     if (!isWarned)
       logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', {
@@ -67,7 +80,12 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, intentId: stri
     return undefined
   }
 
-  return { next, atLimit: () => atLimit }
+  return {
+    next,
+    atLimit: () => atLimit,
+    /** Whether only the terms of the transfer forbid the next attempt. */
+    atTerms: () => atTerms,
+  }
 }
 
 function dearer(market: Fees, { maxFee, tip }: Fees): boolean {

@@ -2,6 +2,7 @@ import type { Account, Inclusion } from '../../chains/port.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Intent, Attempt } from '../../domain/lane/lane.ts'
+import type { Terms } from '../../domain/transfer/transfer.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
@@ -16,6 +17,7 @@ import { problemOf } from '../../observability/severity.ts'
 interface KnownCall {
   readonly intentId?: string
   readonly intent?: Intent
+  readonly terms?: Terms | undefined
   readonly callHash?: string | undefined
   readonly grantedTo?: string | undefined
   /** Blocks that earlier processes have waited with the last attempt. */
@@ -51,7 +53,7 @@ export class PendingTransaction {
   #closed = false
 
   constructor(deps: LaneDeps, nonce: number, attempts: readonly Attempt[], call: KnownCall) {
-    const { intentId, intent, outbid = [] } = call
+    const { intentId, outbid = [] } = call
     this.#deps = deps
     this.nonce = nonce
     this.intentId = intentId
@@ -60,7 +62,7 @@ export class PendingTransaction {
     this.#stuck = createStuckDetector(deps.bumpAfterBlocks, deps.chain.raises, call.waited)
     this.#attempts = new Attempts(deps, nonce, attempts, call)
     this.#sender = createTransactionSender(deps, nonce)
-    this.#escalator = createFeeEscalator(deps, nonce, intentId, intent)
+    this.#escalator = createFeeEscalator(deps, nonce, call)
     this.#conflict = createNonceConflictCheck(deps, nonce)
     this.#attempts.watch.onChange((inclusion) => {
       this.#attempts.noteInclusion(inclusion)
@@ -201,7 +203,9 @@ export class PendingTransaction {
     this.#reportRefusal(refusal)
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
-      if (signingRefusal(refusal) === 'call' && attempt?.kind === 'call') await this.#askForFill()
+      const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
+      // The limits of one transfer must not keep the lane's higher nonces waiting.
+      if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }
     if (!(await this.#attempts.record(attempt))) return

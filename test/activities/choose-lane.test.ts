@@ -4,6 +4,7 @@ import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { PauseKind } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
+import type { Terms } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { fakeEndpoint } from './fake-bridge.ts'
@@ -37,11 +38,11 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
   return {
     none: () => noLane(deps, transfer, target.lanes),
     noted,
-    choose: (avoid: string[] = []) =>
+    choose: (avoid: string[] = [], terms?: Terms) =>
       withReservation(
         endpoint,
         transfer,
-        (reserve) => chooseLane(deps, { transfer, avoid }, { ...target, reserve }),
+        (reserve) => chooseLane(deps, { transfer: { ...transfer, ...(terms && { terms }) }, avoid }, { ...target, reserve }),
         () => true,
       ),
     asked,
@@ -62,6 +63,15 @@ describe('The lane of a transfer', () => {
     expect(without.passedOver).toEqual([first.lane])
     // As if it were not there at all.
     expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
+  })
+
+  test('a transfer whose terms name a lane gets that lane or none', async () => {
+    for (const lane of lanes) {
+      expect(await setting({}).choose([], { lane })).toEqual({ kind: 'lane', lane })
+      expect(await setting({}, [pausedLane(lane, 'by hand')]).choose([], { lane })).toEqual({ kind: 'none' })
+      expect(await setting({}).choose([lane], { lane })).toEqual({ kind: 'none' })
+    }
+    expect(await setting({}).choose([], { lane: 'evm-1:0xd' })).toEqual({ kind: 'none' })
   })
 
   test('a transfer before a closed gate gets no lane: one answer is enough', async () => {

@@ -10,6 +10,7 @@ import { governance, type Message, signVaa as signBy, toUniversal } from '../../
 import { artifact } from '../../lab/devnet/chain/contracts.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
+import { deployForwarder } from '../helpers/forwarder.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 
 const selector = (method: string) => id(`${method}(bytes)`).slice(0, 10)
@@ -95,7 +96,7 @@ describe('the token bridge on a real chain', () => {
     })
 
     test('redeems a payload 3 through the contract that is configured for it', async () => {
-      const contract = await deployForwarder(network)
+      const contract = await deployForwarder(network.ethereum)
       const payload = { kind: 3, to: toUniversal(contract), rest: '0xabcdef' }
       const settings = { calls: { ethereum: { [contract]: 'completeTransferWithPayload(bytes)' } } }
       expect(await validate(network.message(payload))).toMatchObject({ kind: 'declined', code: 'PAYLOAD_WITH_CALL' })
@@ -273,18 +274,6 @@ describe('the token bridge on a real chain', () => {
     expect(await validate(bySecond(90_001n))).toMatchObject({ kind: 'valid' })
   })
 })
-
-/**
- * A contract that passes its calls on to the token bridge: the least that can redeem a payload 3, whose redeemer must
- * be its recipient.
- */
-async function deployForwarder({ ethereum }: TokenBridgeNetwork): Promise<string> {
-  const address = freshAddress()
-  // calldatacopy(0, 0, size); call(gas, bridge, 0, 0, size, 0, 0) or revert.
-  const code = `0x36600060003760006000366000600073${ethereum.tokenBridge.slice(2)}5af1602e5760006000fd5b00`
-  await ethereum.anvil.rpc('anvil_setCode', [address, code])
-  return address
-}
 
 function transferMessage({ bsc }: TokenBridgeNetwork, sequence: bigint): Message {
   const payload = transferPayload({ token: toUniversal(bsc.token), tokenChain: 4, toChain: 2 })

@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { feeLimits } from '../../operations/orders/settings.ts'
-import { type FeePolicy, type FeeRule, type FeeScope, type FeeSubject, resolveFees, selectorOf } from '../../domain/fees/fees.ts'
+import { type FeePolicy, type FeeRule, type FeeScope, type FeeSubject, lowered, resolveFees, selectorOf } from '../../domain/fees/fees.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
-const about: Required<FeeSubject> = { chain: 'alpha', transfer: 't:1', lane: 'evm-1:0xaa', contract, selector: '0x12345678', deliveries: 1 }
+const about: Required<FeeSubject> = {
+  chain: 'alpha',
+  transfer: 't:1',
+  lane: 'evm-1:0xaa',
+  contract,
+  selector: '0x12345678',
+  deliveries: 1,
+  terms: {},
+}
 /** From the least specific to the most. */
 const scopes: readonly FeeScope[] = [
   { kind: 'global' },
@@ -85,5 +93,29 @@ describe('resolveFees', () => {
     expect(resolveFees(rules, about)).toEqual({ gasFactor: 2 })
     expect(selectorOf('0xABCDEF0123')).toBe('0xabcdef01')
     expect(selectorOf('0x')).toBeUndefined()
+  })
+})
+
+describe('lowered', () => {
+  const limit = fc.option(fc.bigInt(0n, 2n ** 200n).map(String), { nil: undefined })
+  const limits = fc.record({ maxFeePerGas: limit, maxFeePerTransaction: limit })
+
+  test('terms lower the limits of a policy and never raise them; its other fields stay', () => {
+    fc.assert(
+      fc.property(limits, limits, (set, terms) => {
+        const policy: FeePolicy = lowered({ ...set, gasLimit: '5' }, terms)
+        for (const field of ['maxFeePerGas', 'maxFeePerTransaction'] as const) {
+          const values = [set[field], terms[field]].filter((value) => value !== undefined).map(BigInt)
+          const least = values.reduce<bigint | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined)
+          expect(policy[field]).toBe(least?.toString())
+        }
+        expect(policy.gasLimit).toBe('5')
+      }),
+    )
+  })
+
+  test('forged terms change nothing', () => {
+    for (const forged of ['-1', '1e3', '', 5, null, {}])
+      expect(lowered({ maxFeePerGas: '7' }, { maxFeePerGas: forged as string })).toEqual({ maxFeePerGas: '7' })
   })
 })

@@ -6,7 +6,7 @@ import { signWithRandom } from '../../lab/devnet/signing/ecdsa.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { callHash } from '../../lanes/deps.ts'
-import type { FeePolicy } from '../../domain/fees/fees.ts'
+import { type FeePolicy, lowered } from '../../domain/fees/fees.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { deployReverting } from '../helpers/reverting.ts'
@@ -20,7 +20,7 @@ const dear = 400n * 10n ** 9n
 /** Fee limits, other users of a nonce, and refusals of the key: on a real chain, with a real ledger. */
 describe('A pending transaction under a policy', () => {
   let policy: FeePolicy = {}
-  const setting = useLaneSetting(() => ({ fees: () => policy }))
+  const setting = useLaneSetting(() => ({ fees: ({ terms }) => lowered(policy, terms) }))
   const { fresh, pool, ledger } = setting
 
   /** A block of this base fee, empty. */
@@ -103,6 +103,19 @@ describe('A pending transaction under a policy', () => {
     expect(BigInt(pending.tried[1]?.tip ?? 0)).toBe((BigInt(one.first.tip) * 150n + 99n) / 100n)
     await setting.mine()
     await becomes(pending, ({ kind }) => kind === 'included')
+  })
+
+  test('at the limit of its terms a call is replaced by a no-op, so that higher nonces of the lane go on', async () => {
+    policy = {}
+    const agent = await fresh({ bumpAfterBlocks: 1 })
+    const one = request('own limit')
+    const { maxFee } = one.first
+    const pending = await signedAndSent(agent, { ...one, terms: { maxFeePerGas: maxFee } })
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
+    expect(pending.tried.filter(({ kind }) => kind === 'call').map((attempt) => attempt.maxFee)).toEqual([maxFee])
+    expect(agent.atFeeLimit).toBe(0)
+    await setting.mine()
+    await becomes(pending, ({ kind }) => kind === 'spent' || kind === 'included')
   })
 
   test('a cancelled call leaves by a no-op, also beyond its cap', async () => {

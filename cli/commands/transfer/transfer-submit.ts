@@ -17,6 +17,9 @@ interface SubmitOptions {
   readonly bridge?: string
   readonly priority?: number
   readonly deadline?: string | number
+  readonly maxFeePerGas?: string
+  readonly maxFeePerTransaction?: string
+  readonly lane?: string
   readonly reason?: string
   readonly api?: string
 }
@@ -41,18 +44,21 @@ export const submit: CommandSpec = {
       .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
       .option('--priority <1-5>', 'rank where a lane has no room for all: 1 first, 5 last (default: from the config)', parse.priority)
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: a transfer that is not delivered by then is parked', deadlineOf)
+      .option('--max-fee-per-gas <amount>', 'most that a unit of gas may cost; lowers the configured limit', parse.wei)
+      .option('--max-fee-per-transaction <amount>', 'most that its transaction may cost; lowers the configured limit', parse.wei)
+      .option('--lane <lane>', 'the only lane that may deliver it: its id or address')
       .option('--reason <text>', 'why; a transfer that starts keeps it with the name of the token (default: handed in)')
       .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
   run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
-    const { native, priority, deadline, reason, api, bridge } = call.options
+    const { native, chain: _, emitter: __, sequence: ___, api, bridge, ...how } = call.options
     const message = await messageOf(call, vaa)
     const url = new URL('/v1/transfers', api ?? apiUrl(await call.config()))
     if (bridge && !native) url.searchParams.set('bridge', bridge)
     const token = await givenToken(call.context, call.globals)
     if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
-    const answer = await post(url, token, { ...message, priority, deadline, reason })
-    const { id: transfer, status, adopted, halted } = answer
-    return { json: answer, text: facts({ transfer, status, adopted, halted }) }
+    const answer = await post(url, token, { ...message, ...how })
+    const { id: transfer, status, adopted, halted, ignored } = answer
+    return { json: answer, text: facts({ transfer, status, adopted, halted, 'no effect': ignored?.join(', ') }) }
   },
 }
 
@@ -80,7 +86,7 @@ function deadlineOf(text: string): string | number {
   throw new InvalidArgumentError('It is a time with its zone, like 2030-01-31T12:00:00Z, or minutes from now.')
 }
 
-type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string }
+type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string; readonly ignored?: readonly string[] }
 /** Problem details (RFC 9457) with a code, a remedy and facts. */
 type Problem = Record<'code' | 'detail', string> & Pick<RelayerError, 'title' | 'remedy' | 'facts'>
 

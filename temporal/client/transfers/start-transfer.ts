@@ -44,15 +44,16 @@ export async function startInPlaceOfRejected(
 ): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
-  const own: unknown = JSON.parse(JSON.stringify(input.transfer))
-  if (isDeepStrictEqual(await readableTransfer(client, id, run.runId), own)) return false
+  const own: unknown = JSON.parse(JSON.stringify(withoutTerms(input.transfer)))
+  const other = await readableTransfer(client, id, run.runId)
+  if (isDeepStrictEqual(other && withoutTerms(other), own)) return false
   await startAgain(client, id, { input, content, summary: 'started again: another message with its id was rejected' })
   return true
 }
 
 /**
- * Starts a transfer again, without progress and deadline. The caller checks that this is allowed. Throws INTERNAL if
- * the history holds no transfer.
+ * Starts a transfer again, without progress and deadline and, if a person ordered it, without terms. The caller checks
+ * that this is allowed. Throws INTERNAL if the history holds no transfer.
  */
 export async function restartTransfer(
   client: TemporalClient,
@@ -60,10 +61,15 @@ export async function restartTransfer(
   { why = 'started again', order }: { readonly why?: string; readonly order?: GivenOrder } = {},
 ): Promise<void> {
   const { input: stored, content } = await storedStart(client, id)
-  const { transfer, priority } = stored
+  const { priority } = stored
+  const transfer = order ? withoutTerms(stored.transfer) : stored.transfer
   const { sourceChain, targetChain, sequence } = transfer
   const input = { transfer, priority, ...(order && { orders: [order] }) }
   await startAgain(client, id, { input, content, summary: `${sourceChain} → ${targetChain} #${sequence}, ${why}` })
+}
+
+function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
+  return transfer
 }
 
 /** If another process has already started a run, `USE_EXISTING` returns that run. */

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../config/load/load.ts'
+import { bearer, makeToken } from '../../lab/devnet/access.ts'
+import { artifact, Script } from '../../lab/devnet/chain/contracts.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { published } from '../../lab/devnet/wormhole/wormhole.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
+import { deployForwarder } from '../helpers/forwarder.ts'
+
+/** Its fee is worth more than its delivery costs, at the price below. */
+const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
+const amount = 10n ** 18n
+
+/** Transfers go to bsc, which has two lanes, and are handed in by hand. */
+describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let redeemer: string
+
+  const cli = async (...argv: string[]) => runCli([...argv, '--config', portage.configPath], { env: process.env })
+  const lanes = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => `evm-1397:${address.toLowerCase()}`)
+  const base64 = async (sent: Sent) => Buffer.from(await stage.vaa(sent)).toString('base64')
+  const submit = async (sent: Sent, ...options: string[]) => {
+    const { code, err, json } = await cli('transfer', 'submit', await base64(sent), ...options, '--api', portage.apiUrl, '--json')
+    expect([code, err]).toEqual([0, ''])
+    return json()
+  }
+
+  beforeAll(async () => {
+    stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
+    await stage.devnet.guardian.spy.stop()
+    const { ethereum, bsc } = stage.devnet.chains
+    redeemer = await deployForwarder(bsc)
+    portage = await stage.portage({
+      configure: ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
+        ...config,
+        bridges: {
+          ...bridges,
+          'wormhole-token-bridge': {
+            ...wormhole,
+            // No server has the messages: a stream would bring them without terms.
+            ...{ guardianApis: [], wormholescanApis: [] },
+            prices: { bsc: { [`${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`]: String(10n ** 10n) } },
+            calls: { bsc: { [redeemer]: 'completeTransferWithPayload(bytes)' } },
+          },
+        },
+      }),
+    })
+  })
+  afterAll(() => stage?.close())
+
+  test('a submission chooses its lane; a lane of another chain or outside the scope of the token is refused', async () => {
+    const sent = await stage.send('ethereum', [coin, coin])
+    const [mine, other] = lanes() as [string, string]
+    const vaa = await base64(sent[0]!)
+    const home = await loadConfig(portage.configPath, stage.devnet.env)
+    const post = async (lane: string | undefined, token: Record<string, string>) => {
+      const body = JSON.stringify({ vaa, lane, maxFeePerGas: '900000000000', maxFeePerTransaction: '900000000000000000' })
+      const headers = { 'content-type': 'application/json', ...token }
+      const answer = await fetch(`${portage.apiUrl}/v1/transfers`, { method: 'POST', headers, body })
+      return { ...((await answer.json()) as object), status: answer.status }
+    }
+    const scoped = bearer(await makeToken(home, { lanes: [mine] }))
+    expect(await post(other, scoped)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
+    expect(await post(undefined, scoped)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
+    const elsewhere = stage.devnet.lanes.find(({ chain }) => chain === 'ethereum')!.address
+    for (const lane of [`evm-1:${elsewhere}`, elsewhere, `evm-1397:0x${'a'.repeat(40)}`])
+      expect(await post(lane, portage.admin)).toMatchObject({ status: 404, code: 'LANE_NOT_FOUND' })
+    expect(await post(mine, scoped)).toMatchObject({ status: 202 })
+    await submit(sent[1]!, '--lane', other.split(':')[1]!)
+    const ends = await stage.outcomes(sent)
+    expect(ends.map(({ state, lane, transfer: { terms } }) => [state, lane, terms?.lane])).toEqual(
+      [mine, other].map((lane) => ['delivered', lane, lane]),
+    )
+    const shown = (await cli('transfer', 'show', sent[0]!.id)).out
+    for (const line of [/fee limit per gas +900 gwei/, /fee limit +0\.9/, /chosen lane +evm-1397/]) expect(shown).toMatch(line)
+    await expectDelivered(stage, sent)
+  })
+
+  test('above its own limit a transfer waits; a second submission changes nothing; cancel and retry end the terms', async () => {
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    expect(await submit(sent, '--max-fee-per-gas', '1wei')).toEqual({ id: sent.id, status: 'started' })
+    expect(await stage.reaches(sent.id, 'waiting')).toMatchObject({ code: 'FEE_LIMIT', transfer: { terms: { maxFeePerGas: '1' } } })
+    expect(await submit(sent, '--max-fee-per-gas', '5gwei', '--priority', '1')).toEqual({
+      ...{ id: sent.id, status: 'known' },
+      ignored: ['priority', 'maxFeePerGas'],
+    })
+    const retried = async (what: string) => (await cli('transfer', what, sent.id, '--reason', 'a test')).code
+    expect(await retried('retry')).toBe(0)
+    expect((await stage.reaches(sent.id, 'waiting')).nonce).toBeUndefined()
+    expect(await retried('cancel')).toBe(0)
+    await stage.reaches(sent.id, 'cancelled')
+    expect(await retried('retry')).toBe(0)
+    const delivered = await stage.reaches(sent.id, 'delivered')
+    expect(delivered.transfer.terms).toBeUndefined()
+    await expectDelivered(stage, [sent])
+  })
+
+  test('a transfer whose fee is worth less than its delivery waits, and is listed as blocked', async () => {
+    const [poor, rich] = (await stage.send('ethereum', [{ ...coin, fee: 0n }, coin])) as [Sent, Sent]
+    await submit(poor)
+    await submit(rich)
+    expect(await stage.reaches(poor.id, 'waiting')).toMatchObject({
+      code: 'FEE_BELOW_COST',
+      reason: expect.stringContaining('worth 0 wei'),
+    })
+    expect(await stage.reaches(rich.id, 'delivered')).toMatchObject({ delivery: { ours: true } })
+    const blocked = async (age: string) => {
+      const { transfers } = (await cli('transfer', 'list', '--blocked', age, '--json')).json() as { transfers: { id: string }[] }
+      return transfers.map(({ id }) => id)
+    }
+    await expect.poll(() => blocked('1s'), { timeout: 30_000 }).toEqual([poor.id])
+    expect(await blocked('1h')).toEqual([])
+    expect((await cli('transfer', 'cancel', poor.id, '--reason', 'a test')).code).toBe(0)
+    await stage.reaches(poor.id, 'cancelled')
+    await expectNotDelivered(stage, [poor])
+    await expectDelivered(stage, [rich])
+  })
+
+  test('a transfer with a call (payload 3) is redeemed through the contract that the config names for it', async () => {
+    const { chains, outsiders, guardian } = stage.devnet
+    const { anvil, core, tokenBridge, wormholeChainId } = chains.ethereum
+    const script = await Script.of(anvil, outsiders.ethereum)
+    const { abi } = artifact('BridgeImplementation')
+    const recipient = `0x${toUniversal(redeemer)}`
+    script.call(tokenBridge, abi, 'wrapAndTransferETHWithPayload', [chains.bsc.wormholeChainId, recipient, 0, '0xc0ffee'], amount)
+    const [mined] = await script.mine()
+    const [message] = published(mined!, core, wormholeChainId)
+    const { bytes } = await guardian.waitFor(wormholeChainId, message!.emitter, message!.sequence)
+    const { status, body } = await stage.submit(portage, bytes)
+    expect(status).toBe(202)
+    const [end] = await stage.outcomes([String(body['id'])])
+    expect(end).toMatchObject({ state: 'delivered', delivery: { ours: true }, tried: [{ kind: 'call', to: redeemer, fate: 'mined' }] })
+  })
+})
