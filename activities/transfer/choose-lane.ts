@@ -34,7 +34,7 @@ export type Choice =
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/** Chooses an open lane by rendezvous hash, or the lane of the terms. Lanes that the transfer just left are not chosen. */
+/** Chooses an open lane by rendezvous hash, or that of the terms. Lanes that the transfer just left are not chosen. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, target: Omit<Target, 'chain'>): Promise<Choice> {
   const { lanes, reserve } = target
   const { terms } = transfer

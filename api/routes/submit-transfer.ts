@@ -247,7 +247,10 @@ interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms
   readonly reason?: string | undefined
 }
 
-/** Submits and counts a message under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE, submitter errors. */
+/**
+ * Submits and counts a message under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE, submitter
+ * errors.
+ */
 export async function submit(
   { submitter, config, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,

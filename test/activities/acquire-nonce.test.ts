@@ -3,6 +3,7 @@ import { scriptedChain } from './scripted-chain.ts'
 import { acquire, type AcquireDeps } from '../../activities/transfer/acquire-nonce.ts'
 import { laneId } from '../../domain/lane/lane.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import type { Terms } from '../../domain/transfer/transfer.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
@@ -20,9 +21,9 @@ interface Now {
 }
 
 /** A ledger without the intent that grants a nonce after `meanwhile`. Chain and ledger are scripted. */
-function setting(attempt: number, meanwhile: (now: Now) => void) {
+function setting(attempt: number, meanwhile: (now: Now) => void, terms?: Terms) {
   const now: Now = { block: '0xaa', delivered: false, settings: noSettings }
-  const seen = { looks: 0, asked: 0, givenBack: 0 }
+  const seen = { looks: 0, asked: 0, givenBack: 0, offered: 0 }
   const pending = { nonce: 7, unsigned: true } as PendingTransaction
   const agent: AcquireDeps['agent'] = {
     find: async () => ({ kind: 'refused', why: 'none', detail: 'the intent has no nonce' }),
@@ -45,8 +46,13 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
     bridges: bridgesWith(endpoint),
     chain: scriptedChain(() => now.block),
     settings: () => now.settings,
+    batchRouting: {
+      find: async () => undefined,
+      driven: () => undefined,
+      enqueue: async () => (seen.offered++, { kind: 'alone' }),
+    },
   }
-  const transfer = nativeTransfer()
+  const transfer = { ...nativeTransfer(), ...(terms && { terms }) }
   const input: BroadcastInput = {
     lane,
     intentId: 'transfer-1/1',
@@ -84,6 +90,17 @@ describe('A nonce from a ledger that has forgotten what it gave', () => {
     expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toMatchObject({ looks, givenBack: 0 })
   })
+})
+
+test.each<[Terms | undefined, number]>([
+  [undefined, 1],
+  [{ lane }, 1],
+  [{ maxFeePerGas: '5' }, 0],
+  [{ maxFeePerTransaction: '5' }, 0],
+])('a transfer with a fee limit of its own shares no call (%j)', async (terms, offered) => {
+  const { got, seen } = setting(1, () => {}, terms)
+  expect(await got()).toMatchObject({ kind: 'acquired' })
+  expect(seen.offered).toBe(offered)
 })
 
 describe('A recipient that is denied after the admission', () => {

@@ -80,7 +80,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await expectDelivered(stage, sent)
   })
 
-  test('above its own limit a transfer waits; a second submission changes nothing; cancel and retry end the terms', async () => {
+  test('above its own limit a transfer waits until its terms end by cancel and retry', async () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     expect(await submit(sent, '--max-fee-per-gas', '1wei')).toEqual({ id: sent.id, status: 'started' })
     expect(await stage.reaches(sent.id, 'waiting')).toMatchObject({ code: 'FEE_LIMIT', transfer: { terms: { maxFeePerGas: '1' } } })
