@@ -110,9 +110,17 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigi
 }
 
 /** The nonce of an honest transfer to the chain: its source has recorded one, with another recipient and amount. */
-async function existingNonce({ sent }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
-  const find = () => sent.filter(isNative).find(({ source }) => source !== chain)
-  return (await until(find, { timeoutMs: 30_000, what: `a native transfer to ${chain}` })).nonce
+async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
+  const find = async () => {
+    const one = sent.filter(isNative).find(({ source }) => source !== chain)
+    if (!one) return undefined
+    const { number } = await devnet.chains[one.source as 'ethereum' | 'bsc'].anvil.rpc<{ number: string }>('eth_getBlockByNumber', [
+      'finalized',
+      false,
+    ])
+    return Number(number) >= one.height ? one : undefined
+  }
+  return (await until(find, { timeoutMs: 60_000, what: `a final native transfer to ${chain}` })).nonce
 }
 
 /** Payments from each lane of the chain to the next: a thief with one key gathers the coins of all lanes there. */
