@@ -181,7 +181,10 @@ export class Losses {
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
-  /** Above the budget of its chain, a token waits as soon as it has lost anything. */
+  /**
+   * A token waits once its reverted deliveries cost more than its budget. If all losses on the target chain exceed the
+   * chain's budget, every token with a loss in the last hour waits.
+   */
   #waitOfToken(parties: Parties, isContract: boolean, now: number, retriedAt = -Infinity): Wait | undefined {
     const losses = this.#tokens.get(tokenKey(parties, isContract))
     if (!losses || losses.last <= retriedAt) return undefined

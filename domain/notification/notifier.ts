@@ -52,7 +52,7 @@ export interface NotifierState {
   readonly disabled?: DisabledReceiver | undefined
   /** Transfers that closed in this period are notified again, the oldest first. */
   readonly replay?: { readonly from: number; readonly to: number } | undefined
-  /** The latest notifications of conditions. A replay needs them, because Temporal does not list conditions. */
+  /** The latest notifications of conditions. `replay` sends them again, because Temporal does not list conditions. */
   readonly recent: readonly Notification[]
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }

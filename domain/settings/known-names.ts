@@ -15,7 +15,10 @@ export interface KnownNames {
   readonly unlistedTokens?: true
 }
 
-/** Refuses unknown names, which have no effect, except in orders that remove a row. Throws INPUT_INVALID. */
+/**
+ * Refuses names that the config does not have, because an order with such a name has no effect. An order that removes a
+ * row may have one. Throws INPUT_INVALID.
+ */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))

@@ -71,7 +71,7 @@ export interface OpenNumber {
   readonly height?: number
   /** The number was completed before it was seen (`unknownCompletions`). An agent must check its delivery by id. */
   readonly early?: true
-  /** Error code of a parked transfer whose number is `early`, and stays here. `maxOpen` does not count the number. */
+  /** Error code of a parked transfer. Its number is `early`, so it stays in `open`, and `maxOpen` does not count it. */
   readonly parked?: string
 }
 

@@ -118,7 +118,10 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
 
 /** Maximum length of a record, characters. The longest possible message takes about 300,000 of them. */
 export const longestRecord = 400_000
-/** A text above this length, characters, gets records only in the shortest form: V8 has no string of 2^29. */
+/**
+ * Once a slice has this many characters, further records are added in their shortest form. This keeps a slice far below
+ * V8's longest string, 2^29 characters.
+ */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {

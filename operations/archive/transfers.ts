@@ -30,7 +30,10 @@ const recordSchema = z
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /** Start of the pass, ms since the epoch. Default: an hour before the end of the archive or of the log of orders. */
+  /**
+   * Start of the pass, ms since the epoch. Default: an hour before the archive or the log of orders ends, whichever is
+   * earlier, but not before `oldest`.
+   */
   readonly since?: number | undefined
   readonly ordersThrough: number
   readonly oldest: number

@@ -60,7 +60,7 @@ export interface ReceiverFacts {
   readonly receiver: string
   readonly notifier: Read<NotifierState | undefined>
   readonly queue: Read<QueueState>
-  /** Number of waiting notifications. If the receiver is not notified now, those in Temporal's list count too. */
+  /** Notifications that wait. If sending has stopped, closed transfers that the notifier has not read yet count too. */
   readonly waiting?: number
   /** The notifier's pending step. Read only if the notifier has made no progress for too long. */
   readonly step?: { readonly tries: number; readonly failure?: string }

@@ -73,7 +73,7 @@ export interface OrderSpec extends OrderText {
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
-/** The parts in which orders differ that only send a request to a workflow. */
+/** An order that only sends a request to a workflow: the fields in which such orders differ. */
 export interface AskedOrder<Of extends Fields, Asked> extends OrderText {
   readonly fields?: Of
   readonly ask: (given: Given<Of>) => Asked

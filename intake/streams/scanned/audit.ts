@@ -146,7 +146,10 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** Does not start condensed numbers without a run again: they may have been cancelled or skipped long ago. */
+/**
+ * Separates closed transfers that are started again from those that have ended. If Temporal has no run of a number in a
+ * `condensed` interval, the number is not started again: it may have been cancelled or skipped long ago.
+ */
 async function sortClosed(context: ScannedContext, transfers: readonly Transfer[], state: StreamState) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))

@@ -104,7 +104,8 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // After any other failure the run counts as a stranger's. If it is not, its message is only fetched again.
+    // A failure that no retry can change marks the run as a stranger's. A wrong mark does no harm: the run's message is
+    // only fetched again.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }
