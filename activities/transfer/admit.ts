@@ -89,8 +89,8 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
 }
 
 /**
- * Step 3, unless the effect exists. Where the contract reverts a second delivery, a simulation that succeeds proves that
- * there is no effect yet, so the effect is read only after a revert.
+ * Step 3, unless the effect exists. If the contract reverts every second delivery, a simulation that succeeds proves
+ * that there is no effect yet. Then the effect is read only after a revert.
  */
 async function prepareUnless(
   isThere: () => Promise<boolean>,

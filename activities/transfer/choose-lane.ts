@@ -88,8 +88,8 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // An `unserved` lane does not end the broadcast at once: a worker with an older config may still serve its queue. The
-    // transfer leaves the lane after `abandonAfterMs`.
+    // An `unserved` lane does not end the broadcast at once: a worker with an older config may still serve its queue.
+    // The transfer leaves the lane after `abandonAfterMs`.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }

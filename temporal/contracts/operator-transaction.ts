@@ -82,7 +82,7 @@ export type SendOperatorTransactionResult =
   | { kind: 'impossible'; reason: string }
   /** A majority of the nodes shows that the nonce is final, and that a no-op or an external transaction used it. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
-  /** The workflow was reset and forgot a later round, which has a nonce. It continues with that round or a later one. */
+  /** The workflow was reset and forgot a later round, which has a nonce. It goes on with that round or a later one. */
   | { kind: 'superseded'; intentId: string }
   | { kind: 'withdrawn' }
   /** The ledger knows no nonce of the intent, although an earlier try may have had one. */
