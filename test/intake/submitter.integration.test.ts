@@ -124,6 +124,9 @@ describe('the submitter', () => {
     await client.workflow.getHandle(id).terminate('by a test')
     await reject(id, { transfer })
     expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
+    // The same message with other terms is no other message.
+    const terms = { maxFeePerGas: '5' }
+    expect(await newSubmitter().submit(bridge, bytes, { terms })).toEqual({ id, status: 'known' })
   })
 
   test('a rejected run is replaced once in a while, however often it is repeated', async () => {
