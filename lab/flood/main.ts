@@ -56,7 +56,7 @@ function describe({ quiet, flooded, ratio, memory, healthy, strangers }: FloodSu
   return [
     `without strangers: ${quiet.transfers} transfers, median ${seconds(quiet.median)}, slowest ${seconds(quiet.slowest)}`,
     `with strangers:    ${flooded.transfers} transfers, median ${seconds(flooded.median)}, slowest ${seconds(flooded.slowest)} (${ratio} times)`,
-    `memory: ${memory.before} MiB before, at most ${memory.firstHalf} MiB in the first half, ${memory.secondHalf} MiB in the second`,
+    `memory: ${memory.before} MiB before, at least ${memory.firstHalf} MiB in the first half, ${memory.secondHalf} MiB in the second, at most ${memory.most} MiB`,
     `health: ${healthy ? 'answered within a second each time' : 'NOT answered within a second'}`,
     `strangers: ${JSON.stringify(strangers)}`,
   ].join('\n')
