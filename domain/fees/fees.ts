@@ -39,7 +39,7 @@ export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuo
 }
 
 /** The market's fees, limited by the policy's caps. On legacy chains `baseFeeCeiling` limits the gas price. */
-export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
+export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
     return { kind: 'impossible', code: 'GAS_LIMIT', reason: `the call needs ${cost.gasLimit} gas, allowed are ${gasLimit}` }
@@ -49,14 +49,16 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
   if (baseFeeCeiling !== undefined && BigInt(base) > BigInt(baseFeeCeiling)) {
     return { kind: 'wait', code: 'FEE_CEILING', reason: `the base fee is ${base} wei, the ceiling ${baseFeeCeiling} wei` }
   }
-  const cap = least(capOf(policy, cost), defaultCap(market, policy))
+  const terms = termsCap(policy, cost)
+  const configured = least(capOf(policy, cost), defaultCap(market, policy))
+  const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
   if (cap < needed) {
     return {
       kind: 'wait',
       code: 'FEE_LIMIT',
-      reason: `a unit of gas costs ${needed} wei now, the policy allows ${cap} wei for this call${isDefault(market, policy) ? ' (the default cap: maxFeePerGas is not set)' : ''}`,
+      reason: `a unit of gas costs ${needed} wei now, the policy allows ${cap} wei for this call${terms < configured ? ' (by its submission)' : isDefault(market, policy) ? ' (the default cap: maxFeePerGas is not set)' : ''}`,
     }
   }
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
@@ -64,7 +66,7 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
 
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
-  readonly policy: FeePolicy
+  readonly policy: CallPolicy
   /** The transaction is needed now, so the limit of raises does not apply. The policy's caps still apply. */
   readonly urgent?: boolean | undefined
   /** Minimum fees that an operator ordered. The policy's caps do not apply. An absent field follows the market. */
@@ -86,7 +88,7 @@ export interface Raising extends CallCost {
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
   const { kind, policy, urgent, atLeast } = raising
   const set = capOf(policy, raising)
-  const cap = least(set, defaultCap(market, policy))
+  const cap = least(least(set, defaultCap(market, policy)), termsCap(policy, raising))
   const tipCap = market.baseFee === undefined ? cap : least(capFrom(policy.maxTip), cap)
   const allowed = { maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(least(BigInt(market.tip), tipCap)) }
   const fees = bumpFees(offered, { maxFee: atLeast?.maxFee ?? allowed.maxFee, tip: atLeast?.tip ?? allowed.tip }, policy.bumpPercent)
@@ -174,6 +176,12 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
+/** Maximum price of a gas unit by the terms, wei. Ignores malformed limits, which only a forged input has. */
+function termsCap({ terms = {} }: CallPolicy, cost: CallCost): bigint {
+  const limit = (wei: unknown) => (typeof wei === 'string' && isOf(forms.decimal, wei) ? wei : undefined)
+  return capOf({ maxFeePerGas: limit(terms.maxFeePerGas), maxFeePerTransaction: limit(terms.maxFeePerTransaction) }, cost)
+}
+
 function raise(wei: string, percent: number): bigint {
   const value = BigInt(wei)
   const raised = (value * BigInt(100 + percent) + 99n) / 100n
@@ -239,7 +247,10 @@ export interface FeeSubject {
   readonly terms?: Terms | undefined
 }
 
-export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
+/** `terms` apply in addition to the policy and to every default, so a submission can raise no limit. */
+export type CallPolicy = FeePolicy & Pick<FeeSubject, 'terms'>
+
+export type FeePolicyResolver = (about: FeeSubject) => CallPolicy
 
 /** The fee limits of the config. */
 export interface FeeDefaults {
@@ -254,19 +265,8 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
     const gasLimit = String(maxGas * (gasFactors.get(about.chain) ?? 1) * (about.deliveries ?? 1))
-    return lowered({ gasLimit, ...resolveFees([...rules, ...settings().fees], about) }, about.terms)
+    return { gasLimit, ...resolveFees([...rules, ...settings().fees], about), ...(about.terms && { terms: about.terms }) }
   }
-}
-
-/** The policy with the lower limits of the terms. Ignores malformed limits, which only a forged input has. */
-export function lowered(policy: FeePolicy, terms: Terms = {}): FeePolicy {
-  const lower = (set: string | undefined, wanted: unknown) =>
-    typeof wanted === 'string' && isOf(forms.decimal, wanted) ? String(least(capFrom(set), BigInt(wanted))) : set
-  return defined({
-    ...policy,
-    maxFeePerGas: lower(policy.maxFeePerGas, terms.maxFeePerGas),
-    maxFeePerTransaction: lower(policy.maxFeePerTransaction, terms.maxFeePerTransaction),
-  })
 }
 
 /** Takes each field from the most specific scope that sets it. Among rules with equal scopes the later one wins. */

@@ -1,7 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { feeLimits } from '../../operations/orders/settings.ts'
-import { type FeePolicy, type FeeRule, type FeeScope, type FeeSubject, lowered, resolveFees, selectorOf } from '../../domain/fees/fees.ts'
+import {
+  type FeePolicy,
+  type FeeRule,
+  type FeeScope,
+  type FeeSubject,
+  firstOffer,
+  nextOffer,
+  type Offer,
+  resolveFees,
+  selectorOf,
+} from '../../domain/fees/fees.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
 const about: Required<FeeSubject> = {
@@ -96,26 +106,40 @@ describe('resolveFees', () => {
   })
 })
 
-describe('lowered', () => {
+describe('the terms of a submission', () => {
   const limit = fc.option(fc.bigInt(0n, 2n ** 200n).map(String), { nil: undefined })
   const limits = fc.record({ maxFeePerGas: limit, maxFeePerTransaction: limit })
+  const market = { baseFee: '100', maxFee: '210', tip: '10', cap: '400' }
+  const cost = { gasLimit: '21000' }
+  const highest = (offer: Offer) => (offer.kind === 'offer' ? [BigInt(offer.maxFee), BigInt(offer.tip)] : [0n, 0n])
 
-  test('terms lower the limits of a policy and never raise them; its other fields stay', () => {
+  test('terms lower the first offer and raise neither a limit nor a default cap', () => {
     fc.assert(
-      fc.property(limits, limits, (set, terms) => {
-        const policy: FeePolicy = lowered({ ...set, gasLimit: '5' }, terms)
-        for (const field of ['maxFeePerGas', 'maxFeePerTransaction'] as const) {
-          const values = [set[field], terms[field]].filter((value) => value !== undefined).map(BigInt)
-          const least = values.reduce<bigint | undefined>((a, b) => (a === undefined || b < a ? b : a), undefined)
-          expect(policy[field]).toBe(least?.toString())
-        }
-        expect(policy.gasLimit).toBe('5')
+      fc.property(limits, limits, fc.constantFrom('90', '150', '400'), (set, terms, cap) => {
+        const [without, withTerms] = [{}, { terms }].map((more) => highest(firstOffer({ ...market, cap }, { ...set, ...more }, cost)))
+        expect(withTerms!.every((wei, index) => wei <= without![index]!)).toBe(true)
+        expect(withTerms![0]! <= BigInt(terms.maxFeePerGas ?? 2n ** 200n)).toBe(true)
+        expect(withTerms![0]! * 21_000n <= BigInt(terms.maxFeePerTransaction ?? 2n ** 250n)).toBe(true)
+      }),
+    )
+  })
+
+  test('terms never make a raise possible, and none goes above them', () => {
+    const fees = fc.bigInt(1n, 10n ** 6n).map((wei) => ({ maxFee: String(wei * 2n), tip: String(wei) }))
+    fc.assert(
+      fc.property(limits, limits, fc.array(fees, { minLength: 1, maxLength: 4 }), (set, terms, offered) => {
+        const [without, withTerms] = [{}, { terms }].map((more) =>
+          nextOffer(offered, market, { ...cost, kind: 'call', policy: { ...set, ...more } }),
+        )
+        if (!withTerms) return
+        expect(without).toBeDefined()
+        expect(BigInt(withTerms.maxFee) <= BigInt(terms.maxFeePerGas ?? 2n ** 200n)).toBe(true)
       }),
     )
   })
 
   test('forged terms change nothing', () => {
     for (const forged of ['-1', '1e3', '', 5, null, {}])
-      expect(lowered({ maxFeePerGas: '7' }, { maxFeePerGas: forged as string })).toEqual({ maxFeePerGas: '7' })
+      expect(firstOffer(market, { terms: { maxFeePerGas: forged as string } }, cost)).toEqual(firstOffer(market, {}, cost))
   })
 })

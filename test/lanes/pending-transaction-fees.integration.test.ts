@@ -6,7 +6,7 @@ import { signWithRandom } from '../../lab/devnet/signing/ecdsa.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { callHash } from '../../lanes/deps.ts'
-import { type FeePolicy, lowered } from '../../domain/fees/fees.ts'
+import type { FeePolicy } from '../../domain/fees/fees.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { deployReverting } from '../helpers/reverting.ts'
@@ -20,7 +20,7 @@ const dear = 400n * 10n ** 9n
 /** Fee limits, other users of a nonce, and refusals of the key: on a real chain, with a real ledger. */
 describe('A pending transaction under a policy', () => {
   let policy: FeePolicy = {}
-  const setting = useLaneSetting(() => ({ fees: ({ terms }) => lowered(policy, terms) }))
+  const setting = useLaneSetting(() => ({ fees: ({ terms }) => ({ ...policy, terms }) }))
   const { fresh, pool, ledger } = setting
 
   /** A block of this base fee, empty. */
