@@ -38,7 +38,7 @@ async function probeChain(
   const asked = wanted.map((node) => ({ ...node, reader: readerOf(name, chain, node) }))
   try {
     const nodes = await Promise.all(
-      asked.map(async ({ url: _, reader, ...facts }): Promise<NodeFacts> => {
+      asked.map(async ({ url: _, authorization: __, reader, ...facts }): Promise<NodeFacts> => {
         const head = await read(limits.chainMs - limits.nodeMs, () => headOf(reader, chain))
         return facts.isDisabled ? { ...facts, isBack: 'value' in head } : { ...facts, head }
       }),
@@ -58,13 +58,15 @@ async function probeChain(
 
 interface NodeToAsk extends Omit<NodeFacts, 'head'> {
   readonly url: string
+  /** A secret, as the URL is: neither is among the facts. */
+  readonly authorization?: string | undefined
 }
 
 function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], variables: Environment): NodeToAsk[] {
   const byName = new Map(changes.map((change) => [change.name, change]))
-  const configured = nodes.map(({ url, use, name }, index) => {
+  const configured = nodes.map(({ url, authorization, use, name }, index) => {
     const node = name ?? `node-${index + 1}`
-    return { node, url, use, added: false, isDisabled: byName.get(node)?.disabled ?? false }
+    return { node, url, authorization, use, added: false, isDisabled: byName.get(node)?.disabled ?? false }
   })
   const names = new Set(configured.map(({ node }) => node))
   const added = changes.flatMap(({ name: node, url, use = 'all', disabled }) => {
@@ -76,9 +78,9 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
 }
 
 /** Undefined: the URL has a variable that is not set here. */
-function readerOf(name: ChainName, chain: ChainConfig, { node, url, use }: NodeToAsk): ConfiguredChain | undefined {
+function readerOf(name: ChainName, chain: ChainConfig, { node, url, authorization, use }: NodeToAsk): ConfiguredChain | undefined {
   if (!isOf(forms.url, url)) return undefined
-  return createConfiguredChain(name, chain, { nodes: [{ name: node, url, use }], timeoutMs: limits.nodeMs })
+  return createConfiguredChain(name, chain, { nodes: [{ name: node, url, authorization, use }], timeoutMs: limits.nodeMs })
 }
 
 /** Throws NODE_UNAVAILABLE, CHAIN_ID_MISMATCH, NODE_REFUSED. */

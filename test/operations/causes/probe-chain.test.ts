@@ -4,6 +4,7 @@ import { explainChains } from '../../../operations/causes/explain-chains.ts'
 import { probeChains } from '../../../operations/causes/probe-chain.ts'
 import { startBlockNode } from '../../helpers/block-node.ts'
 import { startHostileServer } from '../../helpers/hostile-server.ts'
+import { startSecretNode } from '../../helpers/secret-node.ts'
 import { config, read } from './facts.ts'
 
 test('an added node is not asked while a variable of its URL is not set', async () => {
@@ -53,4 +54,14 @@ test('one of three nodes cannot empty an account with an honest head', async () 
   const bsc = { ...config.chains['bsc'], nodes, finality: { kind: 'tag' }, urlVariables: [], feeHistory: {}, blockTimeMs: 1_000 }
   const [facts] = await probeChains({ config: { chains: { bsc } } as never, environment: {} }, Promise.resolve(read(noSettings)))
   expect([...(facts?.balances.values() ?? [])]).toEqual(['5'])
+})
+
+test('a node that asks for a header is asked with it, and the header is not among the facts', async () => {
+  const behind = await startBlockNode({ height: 100, timestamp: Math.floor(Date.now() / 1_000) })
+  const { url, authorization } = await startSecretNode(behind, 'probe')
+  const nodes = [{ url, authorization, use: 'all' }]
+  const bsc = { ...config.chains['bsc'], nodes, finality: { kind: 'tag' }, urlVariables: [], feeHistory: {}, blockTimeMs: 1_000 }
+  const [facts] = await probeChains({ config: { chains: { bsc } } as never, environment: {} }, Promise.resolve(read(noSettings)))
+  expect(facts?.nodes).toMatchObject([{ node: 'node-1', head: { value: { finalized: 100 } } }])
+  expect(JSON.stringify(facts)).not.toContain('secret-')
 })
