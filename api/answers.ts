@@ -32,7 +32,10 @@ export const transferFields = {
     .describe("In the units of the message: of the token bridge with at most 8 decimals, of a native bridge the token's smallest."),
   token: z.string().optional().describe('`<chain id>/<64 hex digits>`, as in the asset list and the deny-list.'),
   recipient: z.string().optional().describe('Address on the target chain.'),
-  sourceTxHash: z.string().optional().describe('Transaction on the source chain. Absent: not known, as for a message from a guardian spy.'),
+  sourceTxHash: z
+    .string()
+    .optional()
+    .describe('Transaction on the source chain, as one node reported it. Absent: not known, as for a message from a guardian spy.'),
 }
 
 export const transferRowSchema = z

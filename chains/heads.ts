@@ -80,9 +80,9 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
-/** The middle value, and the higher of two. One lying node of three cannot choose it. */
+/** The middle value, and the lower of two. One lying node of three cannot choose it. */
 export function middle<T extends number | bigint>(values: readonly T[]): T | undefined {
-  return values.toSorted((a, b) => (a < b ? 1 : -1))[Math.floor((values.length - 1) / 2)]
+  return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }
 
 /** Blocks between a head and the majority's (`reached`). 0 if the head is slightly higher. Undefined if unknown. */

@@ -170,8 +170,13 @@ export interface Chain {
   account(address: string): Promise<Account>
   /** The highest transaction count of the nodes' pools, if more than half answered. */
   pendingNonce(address: string): Promise<number>
-  /** EIP-7702 delegations count as code. */
-  hasCode(address: string): Promise<boolean>
+  /**
+   * By more than half of the nodes; a single node is asked once. EIP-7702 delegations count as code. Throws
+   * NODES_DISAGREE.
+   * @param during a height: whether the account may have had code in this block. Default: at the latest block. If the
+   * nodes have pruned the state of this block, the latest block decides.
+   */
+  hasCode(address: string, during?: number): Promise<boolean>
   /** The market's fees, read at most once per block. */
   quote(): Promise<FeeQuote>
   /** More than half of the nodes must report a revert. The gas limit is the estimate times `gasFactor` (default 1). */

@@ -9,9 +9,11 @@ const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
 const punctuation = new Set(').,;:]}')
 
 const assignmentPattern =
-  /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:bearer\s+)?[^\s"',;)}]+/gi
+  /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
+/** Base64 with a colon inside: `user:password`. Other words after "basic" are text. */
+const basicPattern = /\bbasic\s+([\w+/-]+=*)/gi
 
 /** Names whose value is always a secret. Names of files and variables only say where to find a secret. */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
@@ -40,6 +42,7 @@ export function redactText(text: string): string {
     })
     .replace(assignmentPattern, `$1$2${hidden}`)
     .replace(bearerPattern, `bearer ${hidden}`)
+    .replace(basicPattern, (text, value: string) => (Buffer.from(value, 'base64').includes(':') ? `basic ${hidden}` : text))
 }
 
 /** Start of the punctuation at the end of a URL. A pattern such as `/[).]+$/` would take quadratic time. */

@@ -17,6 +17,8 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /** All tokens of a chain together may lose this many budgets of one token per hour. */
 export const budgetsPerChain = 4n
+/** The calls to contracts that are pending when contracts begin to wait are in a block this long after, ms. */
+const pendingMs = 2 * minuteMs
 /** How long others may deliver a transfer first while they make Portage's deliveries of the token revert, ms. */
 export const othersFirstMs = 60_000
 
@@ -79,11 +81,14 @@ export class Losses {
 
   /**
    * Losses of contracts have an account of their own, since a contract can choose to revert. So contracts cannot make
-   * recipients without code wait.
+   * recipients without code wait. An account that installed code after its admission (EIP-7702), which no wait of
+   * contracts stops, counts as one without code.
+   * @param hadCode the recipient had code in the block of the delivery
    */
-  add(parties: Parties, loss: Loss, isContract = false): readonly Quarantine[] {
+  add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
+    const isContract = hadCode && !this.#haveContractsWaited(parties, now - pendingMs, now)
     const [recipient, token, chain] = [recipientKey(parties), tokenKey(parties, isContract), parties.targetChain]
     const before = this.#recipients.get(recipient)
     const count = before && now <= before.last + this.#recipientWaitMs(before.count) + longestWaitMs ? before.count : 0
@@ -96,6 +101,13 @@ export class Losses {
     const ofToken = waited ? undefined : this.#waitOfToken(parties, isContract, now)
     if (ofToken) found.push({ kind: 'token', ...ofToken })
     return found
+  }
+
+  /** Whether contracts of the token have waited since `since`, so that a recipient admitted meanwhile had no code. */
+  #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
+    const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
+    const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
+    return aboveBudget(new Map(before), this.#budget, now) !== undefined
   }
 
   /** Counts gas that was lost because somebody else delivered first. Nobody is quarantined for it. */
@@ -177,7 +189,7 @@ export class Losses {
     const losses = this.#recipients.get(recipientKey(parties))
     if (!losses || losses.last <= retriedAt) return undefined
     const { count, last } = losses
-    const reason = `${count} deliveries to ${parties.recipient} were simulated well, and reverted`
+    const reason = `${count} deliveries of ${parties.token} to ${parties.recipient} were simulated well, and reverted`
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
@@ -203,8 +215,9 @@ export class Losses {
   }
 }
 
-function recipientKey({ targetChain, recipient }: Parties): string {
-  return `${targetChain}/${recipient}`
+/** Has the token, so that a stranger's token that reverts holds back none of the recipient's other tokens. */
+function recipientKey(parties: Parties): string {
+  return `${tokenKey(parties)}/${parties.recipient}`
 }
 
 function tokenKey({ targetChain, bridge, token }: Parties, isContract = false): string {

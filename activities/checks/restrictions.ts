@@ -89,7 +89,7 @@ export async function recordLoss(deps: Deps & ChainDeps, transfer: Transfer, rec
     const ask = (reserve: Reserve) => reserve(receipt.from)
     const gate = await withReservation(endpoint, transfer, ask, () => false)
     if (gate.kind !== 'open') return
-    const isContract = !shared && (await deps.chain.hasCode(parties.recipient))
+    const isContract = !shared && (await deps.chain.hasCode(parties.recipient, receipt.block.height))
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {

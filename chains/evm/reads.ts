@@ -44,9 +44,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
         params: () => [address, finalizedTag()],
         read: readCount,
       }),
-    hasCode(address) {
-      return nodes.request('eth_getCode', [address, 'latest'], (value) => toBytes(value, 'code') !== '0x')
-    },
+    hasCode: (address, during) => hasCode(agree, address, during),
     async block(height, at) {
       if (at === 'latest') return toHeader(finalBlock(height) ?? (await fetchBlock(nodes, height, check)))
       const read = (value: unknown) => toHeader(readBlockIfAny(value))
@@ -82,6 +80,28 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     transactionSender(hash) {
       return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)
     },
+  }
+}
+
+/**
+ * Each EIP-7702 authorization uses a nonce of its account. So an account that installs and removes code within one block
+ * shows it by its count, and counts as one with code.
+ */
+async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
+  const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
+    agree({ about: `${method} ${address} ${block}`, method, params: () => [address, block], read, once: true, refusable: true })
+  const isCode = (value: unknown) => toBytes(value, 'code') !== '0x'
+  const latest = () => ask('eth_getCode', 'latest', isCode)
+  if (during === undefined) return latest()
+  const blocks = [toQuantity(Math.max(0, during - 1)), toQuantity(during)]
+  const codes = Promise.all(blocks.map((block) => ask('eth_getCode', block, isCode)))
+  const counts = Promise.all(blocks.map((block) => ask('eth_getTransactionCount', block, readCount)))
+  try {
+    const [found, [before, after]] = await Promise.all([codes, counts])
+    return found.includes(true) || before !== after
+  } catch (error) {
+    if (error instanceof RelayerError && error.code === 'NODE_REFUSED') return latest()
+    throw error
   }
 }
 

@@ -77,7 +77,7 @@ const transfersSchema = z
     quarantineSeconds: between(0, 3_600)
       .default(60)
       .describe(
-        'A recipient whose delivery reverted after a successful simulation is quarantined for this time (QUARANTINED), twice as long after each further revert, up to an hour. A retry by an operator is not delayed.',
+        'A recipient whose delivery reverted after a successful simulation is quarantined for this token for this time (QUARANTINED), twice as long after each further revert, up to an hour. A retry by an operator is not delayed.',
       ),
     maxLossPerTokenPerHourWei: wei
       .default('50000000000000000')

@@ -96,7 +96,7 @@ export const transferRows = {
   },
   QUARANTINED: {
     ...retry(
-      'Deliveries of this token, or to this recipient, reverted although their simulation succeeded. For now Portage spends no more gas on them.',
+      'Deliveries of this token, to all or to this recipient, reverted although their simulation succeeded. For now Portage spends no more gas on them.',
       'Look at the reverted transactions. Portage tries again at the time that the reason names, or at once after `portage transfer retry`. To decline all transfers of the token or to the recipient, run `portage deny`.',
       { waitsForItself: true },
     ),

@@ -54,11 +54,14 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  if (cap < needed) {
+  // A submission at the market's price would buy a no-op at each rise of the base fee.
+  const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
+  if (cap < wanted) {
+    const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
     return {
       kind: 'wait',
       code: 'FEE_LIMIT',
-      reason: `a unit of gas costs ${needed} wei now, the policy allows ${cap} wei for this call${terms < configured ? ' (by its submission)' : isDefault(market, policy) ? ' (the default cap: maxFeePerGas is not set)' : ''}`,
+      reason: `a unit of gas costs ${needed} wei now${room}, the policy allows ${cap} wei for this call${terms < configured ? ' (by its submission)' : isDefault(market, policy) ? ' (the default cap: maxFeePerGas is not set)' : ''}`,
     }
   }
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }

@@ -17,12 +17,13 @@ function waitOf(kept: Losses, of: Parties, now: number, retriedAt?: number, isCo
 }
 
 describe('A recipient', () => {
-  test('a recipient waits after a loss on its chain, twice as long after each, at most an hour', () => {
+  test('a recipient of a token waits after a loss, twice as long after each, at most an hour', () => {
     const kept = losses()
     let now = start
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
       kept.add(parties('eve'), loss(now))
-      expect(waitOf(kept, parties('eve', 'other'), now)?.until).toBe(now + minutes * minute)
+      expect(waitOf(kept, parties('eve', 'other'), now)).toBeUndefined()
+      expect(waitOf(kept, { ...parties('eve'), bridge: 'c' }, now)).toBeUndefined()
       expect(waitOf(kept, parties('eve', 'weth', 'ethereum'), now)).toBeUndefined()
       expect(waitOf(kept, parties('bob'), now)).toBeUndefined()
       now += minutes * minute
@@ -92,6 +93,18 @@ describe('Contracts', () => {
     expect(waitOf(kept, parties('alice'), start)).toBeUndefined()
     expect(waitOf(kept, parties('safe'), start, undefined, true)).toBeDefined()
     expect(waitOf(kept, parties('safe', 'usdc'), start, undefined, true)).toBeUndefined()
+  })
+
+  test('accounts that install code after their admission count as accounts without code', () => {
+    const kept = losses(10n)
+    const addAt = (now: number) => {
+      for (let index = 0; index < 11; index++) kept.add(parties(`0x${now}${index}`), loss(now), true)
+      return waitOf(kept, parties('bob'), now)
+    }
+    // The calls that were pending when contracts began to wait blame no account without code.
+    expect([addAt(start), addAt(start + minute)]).toEqual([undefined, undefined])
+    expect(addAt(start + 3 * minute)).toBeDefined()
+    expect(waitOf(kept, parties('bob', 'usdc'), start + 3 * minute)).toBeUndefined()
   })
 
   test('above the budget of a chain, every token with a loss waits, and no other', () => {

@@ -25,13 +25,14 @@ const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 /**
  * Every call simulates well and is in a block with this status. Transfers below 10 share a recipient. @param batched
  * transfers in one call @param unwraps the delivering call runs code of the recipient, and there is one that does not
- * @param codeOf recipients with code
+ * @param codeOf recipients with code @param codeThen those that had code in the block of their delivery
  */
 function setting({
   status = 'reverted',
   batched = [],
   unwraps = false,
   codeOf = [],
+  codeThen = codeOf,
   partiesOf = ({ sequence }) => ({ recipient: Number(sequence) < 10 ? 'eve' : 'bob', token: 'weth' }),
   ...own
 }: Partial<Endpoint> & {
@@ -39,6 +40,7 @@ function setting({
   batched?: readonly number[]
   unwraps?: boolean
   codeOf?: readonly string[]
+  codeThen?: readonly string[]
   partiesOf?: (transfer: Transfer) => Pick<Parties, 'recipient' | 'token'>
 } = {}) {
   const signed: number[] = []
@@ -54,7 +56,7 @@ function setting({
     hasEffect: () => false,
     ...own,
   })
-  const hasCode = async (account: string) => codeOf.includes(account)
+  const hasCode = async (account: string, during?: number) => (during === 1 ? codeThen : codeOf).includes(account)
   const chain = { ...scriptedChain(() => '0xaa'), hasCode, msToFinality: () => 900_000 }
   const agent = {
     find: async () => ({ kind: 'refused', why: 'none', detail: '' }),
@@ -232,6 +234,12 @@ describe('A token that unwraps', () => {
     const { broadcast, prepare } = setting({ partiesOf, codeOf: contracts })
     for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(await prepare(99)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED' })
+    expect(await prepare(100)).toMatchObject({ kind: 'ready' })
+  })
+
+  test('a contract that removes its code after the revert does not make recipients without code wait', async () => {
+    const { broadcast, prepare } = setting({ partiesOf, codeThen: contracts })
+    for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(await prepare(100)).toMatchObject({ kind: 'ready' })
   })
 

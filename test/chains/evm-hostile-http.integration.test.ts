@@ -1,12 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { devnetSigner, payment } from '../helpers/evm.ts'
 import { startHostileServer } from '../helpers/hostile-server.ts'
-import { evmSetting } from './setting.ts'
-
-const { address } = devnetAccount(7)
+import { evmSetting, unknownHash } from './setting.ts'
 
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
@@ -34,7 +31,7 @@ describe('the HTTP of a hostile node', () => {
     const chain = await turning((response) => void response.writeHead(307, { location: thief }).end())
     const signer = await devnetSigner(34)
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(stolen).toEqual([])
     await anvil.mine()
   })
@@ -56,7 +53,7 @@ describe('the HTTP of a hostile node', () => {
     ],
   ])('%s: read no further, counted as its failure, and the next node is asked', async (_, answer) => {
     const chain = await turning(answer)
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(chain.nodes()[0]).toMatchObject({ failures: 1 })
   })
 
@@ -67,7 +64,7 @@ describe('the HTTP of a hostile node', () => {
       const drip = setInterval(() => sent.push(Number(response.write(' '))), 50)
       response.on('close', () => clearInterval(drip))
     })
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(sent.length).toBeGreaterThan(1)
   })
 })

@@ -1,8 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import { comparedHeight, lagOf } from '../../chains/heads.ts'
+import { comparedHeight, lagOf, middle } from '../../chains/heads.ts'
 
 const lagsOf = (heights: readonly (number | undefined)[], readers: number, known?: number) =>
   heights.map((height) => lagOf(height, comparedHeight(heights, readers, known)))
+
+test('the middle of two values is the lower, and one of three cannot choose it', () => {
+  expect(
+    [
+      [100, 90],
+      [90, 100],
+      [100, 90, 95],
+      [10n ** 20n, 7n],
+      [5, 1, 9, 3],
+    ].map((values) => middle<number | bigint>(values)),
+  ).toEqual([90, 90, 95, 7n, 3])
+  expect(middle([])).toBeUndefined()
+})
 
 describe('how far nodes lag', () => {
   test('behind the head that more than half of them have reached', () => {

@@ -7,7 +7,7 @@ import { processMetrics } from '../../workers/telemetry/process-metrics.ts'
 import { devnetSigner, payment } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
-import { evmSetting } from './setting.ts'
+import { evmSetting, unknownHash } from './setting.ts'
 
 const { address } = devnetAccount(7)
 
@@ -67,7 +67,7 @@ describe('nodes while everything runs', () => {
     const chain = await connected([{ url: first.url }, { url: second.url }])
     for (const mode of [429, 502] as const) {
       first.mode = mode
-      for (let round = 0; round < 3; round++) expect(await chain.hasCode(address)).toBe(false)
+      for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
       first.mode = 'pass'
       first.requests.length = 0
       // The head tracker's next reads are its again.
@@ -82,11 +82,11 @@ describe('nodes while everything runs', () => {
     const chain = await connected(nodes.map(({ url }) => ({ url })))
     for (const node of nodes) node.mode = mode
     for (let round = 0; round < 6; round++) {
-      await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
+      await expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
     }
     expect(await chain.send('0x00')).toMatchObject({ kind: 'refused', error: 'ambiguous' })
     for (const node of nodes) node.mode = 'pass'
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     await anvil.mine()
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     expect((await head(chain, ({ latest }) => latest.height >= height)).latest.height).toBe(height)
@@ -98,12 +98,12 @@ describe('nodes while everything runs', () => {
     node.mode = 429
     node.retryAfter = '6'
     const before = performance.now()
-    await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    await expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     node.mode = 'pass'
     node.requests.length = 0
-    await expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    await expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     expect(node.requests).toEqual([])
-    await expect.poll(() => chain.hasCode(address).catch(() => 'held')).toBe(false)
+    await expect.poll(() => chain.transactionSender(unknownHash).catch(() => 'held')).toBeUndefined()
     expect(performance.now() - before).toBeGreaterThanOrEqual(6_000)
   })
 
@@ -111,12 +111,12 @@ describe('nodes while everything runs', () => {
     const [first, second] = [await proxy(), await proxy()]
     const chain = await connected([{ url: first.url }, { url: second.url }], { blockTimeMs: 60_000 })
     first.refuse = () => ({ code: 429, message: 'Your app has exceeded its compute units per second capacity.' })
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     // A probe may go to it, but no call.
-    expect(methods(first)).not.toContain('eth_getCode')
+    expect(methods(first)).not.toContain('eth_getTransactionByHash')
   })
 
   test('over the rate of one node the next one is asked; over that of all, the call waits for its turn', async () => {
@@ -129,10 +129,10 @@ describe('nodes while everything runs', () => {
       { blockTimeMs: 60_000, timeoutMs: 60_000 },
     )
     const started = Date.now()
-    await Promise.all(Array.from({ length: 60 }, () => chain.hasCode(address)))
+    await Promise.all(Array.from({ length: 60 }, () => chain.transactionSender(unknownHash)))
     const took = Date.now() - started
     expect(took).toBeGreaterThan(300)
-    const served = [first, second].map(({ requests }) => requests.flat().filter((method) => method === 'eth_getCode').length)
+    const served = [first, second].map(({ requests }) => requests.flat().filter((method) => method === 'eth_getTransactionByHash').length)
     expect(served[0]! + served[1]!).toBe(60)
     for (const count of served) expect(count).toBeLessThanOrEqual(20 + (20 * (took + 200)) / 1000)
   })
@@ -142,11 +142,11 @@ describe('nodes while everything runs', () => {
     const chain = await connected([{ url: own.url, requestsPerSecond: 20 }], { blockTimeMs: 60_000 })
     chain.adjustNodes([{ chain: 'test', name: 'spare', url: spare.url, disabled: false }])
     await expect.poll(() => status(chain, 'spare').state).toBe('up')
-    const reads = (node: RpcProxy) => node.requests.flat().filter((method) => method === 'eth_getCode').length
-    await Promise.all(Array.from({ length: 60 }, () => chain.hasCode(address)))
+    const reads = (node: RpcProxy) => node.requests.flat().filter((method) => method === 'eth_getTransactionByHash').length
+    await Promise.all(Array.from({ length: 60 }, () => chain.transactionSender(unknownHash)))
     expect([own, spare].map(reads)).toEqual([60, 0])
     own.mode = 503
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(reads(spare)).toBe(1)
   })
 
@@ -173,7 +173,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([added, disabled])
     expect(status(chain, 'main').state).toBe('disabled')
     // The config has no other: the added one alone is believed nothing.
-    const isRefused = () => expect(chain.hasCode(address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
     // A look at heads that began before may still be under way.
     await anvil.rpc('eth_blockNumber')
@@ -197,10 +197,10 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([{ chain: 'test', name: 'extra', url: second.url, disabled: false }])
     await expect.poll(() => status(chain, 'extra').state).toBe('up')
     first.mode = 503
-    await chain.hasCode(address)
-    const calls = Array.from({ length: 20 }, () => chain.hasCode(address))
+    await chain.transactionSender(unknownHash)
+    const calls = Array.from({ length: 20 }, () => chain.transactionSender(unknownHash))
     chain.adjustNodes([])
-    expect(await Promise.all(calls)).toEqual(calls.map(() => false))
+    expect(await Promise.all(calls)).toEqual(calls.map(() => undefined))
   })
 
   test('an added node of another network is never used; a URL that makes no sense is named, not shown', async () => {
@@ -216,7 +216,7 @@ describe('nodes while everything runs', () => {
     expect(status(chain, 'missing').origin).toBe('(the variable NO_SUCH_RPC is not set)')
     expect(status(chain, 'bad').origin).toBe('(not an http URL)')
     await chain.pendingNonce(address).catch(() => undefined)
-    await chain.hasCode(address)
+    await chain.transactionSender(unknownHash)
     await chain.send('0x00')
     expect(methods(stranger)).toEqual(new Set(['eth_chainId']))
   })

@@ -7,7 +7,7 @@ import { until } from '../../lab/devnet/until.ts'
 import { createNodes, type Nodes } from '../../chains/evm/nodes/nodes.ts'
 import { devnetSigner, networkId, payment, testChain } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
-import { evmSetting } from './setting.ts'
+import { evmSetting, unknownHash } from './setting.ts'
 
 describe('nodes', () => {
   const { anvil, proxy, connect: connected } = evmSetting(3)
@@ -65,15 +65,14 @@ describe('nodes', () => {
   test.each(['hang', 'cut', 503, 429] as const)('a node that does "%s" costs one time-out, then the next serves alone', async (mode) => {
     const [first, second] = [await proxy(), await proxy()]
     const chain = await connected([first.url, second.url], { timeoutMs: 2_000, blockTimeMs: 60_000 })
-    const { address } = devnetAccount(7)
-    const asked = () => first.requests.flat().filter((method) => method === 'eth_getCode').length
-    expect(await chain.hasCode(address)).toBe(false)
+    const asked = () => first.requests.flat().filter((method) => method === 'eth_getTransactionByHash').length
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(1)
     first.mode = mode
-    expect(await chain.hasCode(address)).toBe(false)
+    expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
     // Probes may go to it, but no call.
-    for (let round = 0; round < 3; round++) expect(await chain.hasCode(address)).toBe(false)
+    for (let round = 0; round < 3; round++) expect(await chain.transactionSender(unknownHash)).toBeUndefined()
     expect(asked()).toBe(2)
   })
 
@@ -120,10 +119,10 @@ describe('nodes', () => {
     const node = await proxy()
     const chain = await connected(node.url, { blockTimeMs: 60_000 })
     node.mode = 'cut'
-    const answer = chain.hasCode(devnetAccount(7).address)
-    await expect.poll(() => node.requests.flat()).toContain('eth_getCode')
+    const answer = chain.transactionSender(unknownHash)
+    await expect.poll(() => node.requests.flat()).toContain('eth_getTransactionByHash')
     node.mode = 'pass'
-    expect(await answer).toBe(false)
+    expect(await answer).toBeUndefined()
   })
 
   test('a node of another network that appears later is never used', async () => {
@@ -204,7 +203,7 @@ describe('nodes', () => {
     }
     for (const mode of [401, 'cut', 'hang'] as const) {
       node.mode = mode
-      await collect(chain.hasCode(devnetAccount(7).address))
+      await collect(chain.transactionSender(unknownHash))
       texts.push(JSON.stringify(await chain.send('0x00')))
     }
     await collect(testChain('http://someone:hunter22@127.0.0.1:9/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99').connect())
@@ -216,7 +215,7 @@ describe('nodes', () => {
       message: `${method}: POST ${url} failed (key s3cret+key99, s3cret%2Bkey99)`,
       data: { request: { url, path: '/v3/4f5e6d7c8b9a0011', headers: ['someone:hunter22'] } },
     })
-    await collect(chain.hasCode(devnetAccount(7).address))
+    await collect(chain.transactionSender(unknownHash))
     await collect(chain.pendingNonce(devnetAccount(7).address))
     await collect(chain.call(devnetAccount(7).address, '0x', 'agreed'))
     await collect(chain.mined(devnetAccount(7).address, 0))
@@ -231,8 +230,8 @@ describe('nodes', () => {
     const before = timers()
     const chain = await connected(node.url, { timeoutMs: 600_000 })
     node.mode = 'hang'
-    const pending = chain.hasCode(devnetAccount(7).address)
-    await until(() => node.requests.flat().includes('eth_getCode'), { timeoutMs: 60_000, what: 'the call' })
+    const pending = chain.transactionSender(unknownHash)
+    await until(() => node.requests.flat().includes('eth_getTransactionByHash'), { timeoutMs: 60_000, what: 'the call' })
     chain.close()
     await expect(pending).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await until(() => timers() <= before, { timeoutMs: 60_000, what: 'the timers to end' })
@@ -244,7 +243,7 @@ describe('nodes', () => {
     node.mode = 503
     const before = chain.heads.current?.latest.height ?? 0
     await anvil.mine(4)
-    await expect(chain.hasCode(devnetAccount(7).address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
+    await expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', retriable: true })
     node.mode = 'pass'
     const event = await head(chain, ({ latest }) => latest.height >= before + 4)
     expect(event.rolledBack).toEqual([])

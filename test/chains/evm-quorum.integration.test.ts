@@ -199,6 +199,50 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.mined(address, 0)).toBeUndefined()
   })
 
+  test.each([['0x0'], ['0xff']])('mined: a node that counts %s transactions of every account is not heard', async (count) => {
+    const { chain, behind } = await connected(3)
+    const account = count === '0x0' ? 24 : 25
+    const [first] = await spend(account, 1)
+    const { address } = await devnetSigner(account)
+    await heightOf(chain)
+    at(behind[0]).alter = (method) => (method === 'eth_getTransactionCount' ? count : undefined)
+    expect(await chain.mined(address, 0)).toMatchObject(first as object)
+    expect(await chain.mined(address, 1)).toBeUndefined()
+  })
+
+  test('code: a node that lies is not heard, and a chain of one node answers at once', async () => {
+    const { chain, behind } = await connected(3)
+    at(behind[0]).alter = (method, result) => (method === 'eth_getCode' ? (result === '0x' ? '0x60' : '0x') : undefined)
+    const { address: contract } = await deployReverting(anvil, 'no')
+    expect([await chain.hasCode(contract), await chain.hasCode(to)]).toEqual([true, false])
+    at(behind[1]).mode = 503
+    await expect(chain.hasCode(contract)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
+    const lone = await connected(1)
+    expect(await lone.chain.hasCode(contract)).toBe(true)
+  })
+
+  test('code of a block: what its parent or itself shows, and an account whose nonce was used in it counts', async () => {
+    const { chain, first } = await connected(1)
+    const account = `0x${'7702'.repeat(10)}`
+    const height = async () => Number(await anvil.rpc<string>('eth_blockNumber', []))
+    const before = await height()
+    // anvil changes the state of its latest block.
+    await anvil.rpc('anvil_setCode', [account, '0x60'])
+    await anvil.mine()
+    await anvil.rpc('anvil_setCode', [account, '0x'])
+    await anvil.mine()
+    await anvil.rpc('anvil_setNonce', [account, '0x2'])
+    await anvil.mine()
+    await anvil.mine()
+    // The code is there at `before`, and the nonce changes at `before + 2`.
+    const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
+    expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
+    expect(await chain.hasCode(account)).toBe(false)
+    first.refuse = (method, [, block]: readonly unknown[] = []) =>
+      method.startsWith('eth_get') && block !== 'latest' ? { code: -32000, message: 'missing trie node' } : undefined
+    expect(await chain.hasCode(account, before + 1)).toBe(false)
+  })
+
   test('mined: a node that lies about a transaction, or shows another block, is not heard', async () => {
     const { chain, behind } = await connected(3)
     const [first] = await spend(23, 1)

@@ -77,4 +77,20 @@ test('redaction takes credentials, path and query, and leaves words alone', () =
   expect(redact('at https://user:pa%40ssword@node.example/v2/AbCdEf0123456789?token=tok3n&x=1')).toBe('at [redacted]')
   expect(redact('key AbCdEf0123456789, tok3n, pa@ssword')).toBe('key [redacted], [redacted], [redacted]')
   expect(redact('nonce too low at node.example, 1 of v2')).toBe('nonce too low at node.example, 1 of v2')
+  expect(redact('upstream https://other:hunter2@up.example failed')).toBe('upstream https://[redacted]@up.example failed')
+})
+
+test.each([
+  [
+    `Basic ${Buffer.from('relay:hunter2-secret').toString('base64')}`,
+    'user relay, password hunter2-secret',
+    'user [redacted], password [redacted]',
+  ],
+  [`basic ${Buffer.from('relay:pass:word').toString('base64')}`, 'relay:pass:word or pass:word', '[redacted] or [redacted]'],
+  ['Token token="abcd1234efgh"', 'unknown token abcd1234efgh', 'unknown token [redacted]'],
+  ['Key key=abcd1234efgh', 'no such key abcd1234efgh', 'no such key [redacted]'],
+  ['Bearer abcd1234efgh', 'Bearer expected, not abcd1234efgh', 'Bearer expected, not [redacted]'],
+  ['abcd1234efgh', 'header abcd1234efgh', 'header [redacted]'],
+])('redaction takes the values of the header %s', (authorization, text, clean) => {
+  expect(createRedactor(new URL('https://n.example/'), authorization)(text)).toBe(clean)
 })

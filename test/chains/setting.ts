@@ -3,6 +3,9 @@ import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
+/** For a call that any one node answers. */
+export const unknownHash = `0x${'0'.repeat(64)}`
+
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
 
 /**

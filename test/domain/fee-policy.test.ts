@@ -113,6 +113,22 @@ describe('the terms of a submission', () => {
   const cost = { gasLimit: '21000' }
   const highest = (offer: Offer) => (offer.kind === 'offer' ? [BigInt(offer.maxFee), BigInt(offer.tip)] : [0n, 0n])
 
+  test('terms must leave room for one raise above the price of gas; limits of operators need none', () => {
+    const offer = (maxFeePerGas: string) => firstOffer(market, { terms: { maxFeePerGas } }, cost)
+    expect(offer('110')).toMatchObject({
+      kind: 'wait',
+      code: 'FEE_LIMIT',
+      reason: expect.stringContaining('132 wei with room for a raise'),
+    })
+    expect(offer('131')).toMatchObject({ kind: 'wait' })
+    expect(offer('132')).toMatchObject({ kind: 'offer', maxFee: '132' })
+    expect(firstOffer(market, { maxFeePerGas: '110' }, cost)).toMatchObject({ kind: 'offer', maxFee: '110' })
+    const legacy = { maxFee: '100', tip: '100' }
+    const policy = { terms: { maxFeePerGas: '120' } }
+    expect(firstOffer(legacy, policy, cost)).toEqual({ kind: 'offer', ...legacy })
+    expect(nextOffer([legacy], legacy, { ...cost, kind: 'call', policy })).toEqual({ maxFee: '120', tip: '120' })
+  })
+
   test('terms lower the first offer and raise neither a limit nor a default cap', () => {
     fc.assert(
       fc.property(limits, limits, fc.constantFrom('90', '150', '400'), (set, terms, cap) => {

@@ -39,6 +39,9 @@ describe('texts', () => {
     ['{"apiKey":"abc"}', '{"apiKey":"[redacted]"}'],
     ['authorization: Bearer abc.def', 'authorization: [redacted]'],
     ['sent bearer abc.def=', 'sent bearer [redacted]'],
+    ['authorization: Basic cmVsYXk6aHVudGVyMg==', 'authorization: [redacted]'],
+    ['sent Basic cmVsYXk6aHVudGVyMg==.', 'sent basic [redacted].'],
+    ['a basic authentication', 'a basic authentication'],
   ])('%s → %s', (text, redacted) => {
     expect(redactText(text)).toBe(redacted)
   })

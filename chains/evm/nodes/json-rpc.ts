@@ -94,11 +94,11 @@ export function createBatchSize(now: () => number) {
   }
 }
 
-/** Removes secrets of a node URL (credentials, path, query values), raw or decoded. Hosts stay. */
+/** Removes secrets of a node URL (credentials, path, query values) and of the header `authorization`, raw or decoded. Hosts stay. */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
     authorization,
-    ...authorization.split(' '),
+    ...credentialsOf(authorization),
     url.href,
     decode(url.password),
     url.password,
@@ -113,7 +113,23 @@ export function createRedactor(url: URL, authorization = ''): (text: string) => 
   ]
   // Short parts (`/`, `v3`) are words, not secrets.
   const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length)
-  return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
+  return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text).replace(userInfo, '//[redacted]@')
+}
+
+/** User and password of any URL: a gateway may quote another node's. */
+const userInfo = /\/\/[^\s/@]+@/g
+
+/** The values of the header without its scheme: tokens, parameters, and user and password of Basic credentials. */
+function credentialsOf(authorization: string): string[] {
+  const [scheme = '', ...values] = authorization.trim().split(/\s+/)
+  const given = values.length === 0 ? [scheme] : values
+  const basic = given.map((value) => Buffer.from(value, 'base64').toString()).filter((text) => text.includes(':'))
+  const pairs = (/^basic$/i.test(scheme) ? basic : []).flatMap((pair) => [
+    pair,
+    pair.slice(pair.indexOf(':') + 1),
+    pair.split(':')[0] ?? '',
+  ])
+  return [...given, ...given.flatMap((value) => /^[\w-]+="?([^",;=]+)/.exec(value)?.[1] ?? []), ...pairs]
 }
 
 function decode(part: string): string {
