@@ -84,7 +84,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
 }
 
 /**
- * Each EIP-7702 authorization uses a nonce of its account. So an account that installs and removes code within one block
+ * An EIP-7702 authorization uses a nonce of its account. So an account that installs and removes code in one block
  * shows it by its count, and counts as one with code.
  */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {

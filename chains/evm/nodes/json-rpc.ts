@@ -94,7 +94,7 @@ export function createBatchSize(now: () => number) {
   }
 }
 
-/** Removes secrets of a node URL (credentials, path, query values) and of the header `authorization`, raw or decoded. Hosts stay. */
+/** Removes secrets, raw or decoded, of a node URL (credentials, path, query values) and its header. Hosts stay. */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
     authorization,
