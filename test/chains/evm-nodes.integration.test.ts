@@ -94,6 +94,25 @@ describe('nodes', () => {
     nodes.close()
   })
 
+  test('calls that wait for a failed node send one probe, and follow once the node answers it', async () => {
+    const node = await proxy()
+    const nodes = testNodes(node.url)
+    await nodes.verify()
+    const ask = () => Promise.allSettled(Array.from({ length: 20 }, () => nodes.request('eth_blockNumber', [], String)))
+    node.mode = 503
+    await ask()
+    await expect.poll(() => nodes.status()[0]?.state).toBe('failing')
+    node.requests.length = 0
+    await ask()
+    expect(new Set(node.requests.flat())).toEqual(new Set(['eth_chainId']))
+    expect(node.requests.length).toBeLessThanOrEqual(2)
+    node.mode = 'pass'
+    node.requests.length = 0
+    expect((await ask()).every(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(node.requests.map((methods) => methods[0])).toEqual(['eth_chainId', 'eth_blockNumber'])
+    nodes.close()
+  })
+
   test('starts with one dead node of two, and sends; but one is not more than half', async () => {
     const chain = await connected(['http://127.0.0.1:9', anvil.url])
     const signer = await devnetSigner(20)
