@@ -8,6 +8,12 @@ const chromium = knownChromium()
 if (chromium === undefined)
   process.stderr.write('NOT RUN: test/e2e/page-transfers.test.ts (it needs Chromium: apt-get install chromium, or CHROMIUM names one)\n')
 
+const chooseAtOnce = `for (const [name, label] of [['State', 'delivered'], ['Age', 'under 1 day']]) {
+  const select = [...document.querySelectorAll('#transfers select')].find((one) => one.closest('label').textContent.startsWith(name))
+  select.selectedIndex = [...select.options].findIndex((option) => option.text === label)
+  select.dispatchEvent(new Event('change', { bubbles: true }))
+}`
+
 test.skipIf(chromium === undefined)(
   'every count of transfers leads to their list, whose filter is in the address',
   { timeout: 240_000 },
@@ -45,6 +51,10 @@ test.skipIf(chromium === undefined)(
     await list.getByRole('combobox', { name: 'Age' }).selectOption('under 1 h')
     await list.getByRole('combobox', { name: 'Lane' }).selectOption({ index: 0 })
     await row.getByText('delivered').waitFor()
+    // Both choices hold, although the page is not drawn between them.
+    await page.evaluate(chooseAtOnce)
+    expect(page.url()).toContain('state=delivered')
+    expect(page.url()).toContain('newerThan=1d')
     await page.setViewportSize(narrow.viewport)
     expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
     await row.getByRole('link').first().click()

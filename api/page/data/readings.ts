@@ -29,12 +29,14 @@ export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {
     entry.users += 1
+    // The last user of before may have removed it between this render and this effect.
+    entries.set(path, entry)
     if (entry.users === 1) void read(path, entry)
     return () => {
       entry.users -= 1
       if (entry.users > 0) return
       clearTimeout(entry.timer)
-      entries.delete(path)
+      if (entries.get(path) === entry) entries.delete(path)
     }
   }, [path, entry])
   return useStore(entry.store) as Reading<T>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Lanes, Links, TransferPage } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
-import { type ShownFilter, shownStates, transfersHref, transfersPath } from '../data/transfer-filter.ts'
+import { filterIn, type ShownFilter, shownStates, transfersHref, transfersPath } from '../data/transfer-filter.ts'
 import { countText } from '../format/amounts.ts'
 import { laneParts, shortHex } from '../format/ids.ts'
 import { accountUrl, transactionUrl } from '../format/links.ts'
@@ -62,7 +62,8 @@ export function Transfers({ filter, links }: { readonly filter: ShownFilter; rea
 function Filters({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const lanes = useReading<Lanes>('v1/lanes', 5_000).data?.lanes ?? []
   const change = (changed: ShownFilter) => {
-    location.hash = transfersHref({ ...filter, ...changed })
+    // `filter` can be older than the address: a second choice may come before this view is drawn again.
+    location.hash = transfersHref({ ...filterIn(location.hash), ...changed })
   }
   const { olderThan, newerThan } = filter
   const age = olderThan ? `olderThan=${olderThan}` : newerThan && `newerThan=${newerThan}`
