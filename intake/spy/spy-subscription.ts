@@ -58,9 +58,11 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
   }
 
   function subscribe(opened: Client): void {
+    const openedAt = performance.now()
     const receive = (vaa: Uint8Array) => {
       if (client !== opened) return
-      retries.restart()
+      // A spy that ends each subscription after a message is asked ever later, too.
+      if (performance.now() - openedAt >= options.retry.mostMs) retries.restart()
       onMessage(vaa)
     }
     stream = listen(request(opened, filters), (reason) => end(opened, reason), receive)
@@ -102,7 +104,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
   }
 }
 
-/** Connects again after each failure, and waits longer each time until a message has come. */
+/** Connects again after each failure, and waits longer each time until a subscription has lasted. */
 function createRetries({ address, retry, logger }: Pick<SpySubscriptionOptions, 'address' | 'retry' | 'logger'>, connect: () => void) {
   let failures = 0
   let timer: NodeJS.Timeout | undefined

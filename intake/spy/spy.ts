@@ -21,8 +21,8 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
 }
 
 export interface SpyListener {
-  connected(): void
-  disconnected?(): void
+  connected(address: string): void
+  disconnected?(address: string): void
   received(vaa: Uint8Array, outcome: Outcome): void
   /** Called when a message cannot be submitted now. The intake tries it again. */
   delayed?(vaa: Uint8Array, error: RelayerError): void
@@ -64,9 +64,9 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     ...settings,
     onOpen() {
       counts.opened()
-      listener?.connected()
+      listener?.connected(address)
     },
-    onLost: () => listener?.disconnected?.(),
+    onLost: () => listener?.disconnected?.(address),
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)

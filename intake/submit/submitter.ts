@@ -71,6 +71,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Copies that their transfers have adopted. They are not offered again, because each offer wakes the transfer. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
+  /** Starts of verified copies under way. Several spies send the same copy at the same time. */
+  const starting = new Map<string, Promise<SubmitResult>>()
 
   async function start(id: string, input: TransferInput, content: KnownContent): Promise<SubmitResult['status']> {
     const status = await startTransfer(client, id, input, content)
@@ -106,13 +108,23 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const [content, signers] = [bridge.content(message), bridge.signedBy?.(message)]
     const id = transferId(transfer)
     // Copies signed by the same guardian set are interchangeable.
-    const copy = { content, signers, key: `${id}/${signers ?? ''}` }
+    const copy = { id, content, signers, key: `${id}/${signers ?? ''}` }
     const isRepeated = options.repeats === 'skip'
     if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
     const refusal = isRepeated ? refusals.get(id) : undefined
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
     demandAccepted(id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
+    if (!isRepeated) return startAccepted(bridge, transfer, options, copy)
+    const underWay = starting.get(copy.key)
+    if (underWay) return { ...(await underWay), status: 'known' }
+    const start = startAccepted(bridge, transfer, options, copy).finally(() => starting.delete(copy.key))
+    starting.set(copy.key, start)
+    return start
+  }
+
+  async function startAccepted(bridge: Bridge, transfer: Transfer, options: SubmitOptions, copy: Copy): Promise<SubmitResult> {
+    const { id } = copy
     const input = inputOf(transfer, options, defaults)
     const started = await within(client, startTimeoutMs, () => startOrOffer(bridge, id, input, options, copy))
     if (started.status === 'started') stepTimes?.reached('started', transfer, input.seenAt)
@@ -133,6 +145,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 }
 
 interface Copy {
+  readonly id: string
   readonly content: KnownContent
   readonly signers: number | undefined
   readonly key: string

@@ -162,6 +162,27 @@ describe('the spy intake', () => {
     expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
   })
 
+  test('a spy that ends each subscription after a message is asked ever later', async () => {
+    const waits: number[] = []
+    const warn = (_: string, { retryInMs }: { retryInMs?: number } = {}) => void (retryInMs !== undefined && waits.push(retryInMs))
+    const { spy, intake, messages } = await network({
+      retry: { firstMs: 20, mostMs: 60_000 },
+      logger: { ...silentLogger(), warn } as never,
+    })
+    intake.start()
+    for (let round = 1; round <= 5; round++) {
+      await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
+      say(spy, String(round))
+      await expect.poll(() => messages.length, waitLimit).toBe(round)
+      waits.length = 0
+      await spy.stop()
+      await expect.poll(() => waits.length, waitLimit).toBeGreaterThan(0)
+      await spy.start()
+    }
+    // The fifth wait, at least half of 20 ms doubled four times.
+    expect(waits[0]).toBeGreaterThanOrEqual(160)
+  })
+
   test.runIf(withOpenssl)('the spy intake reads over TLS, and from no server whose certificate its CA did not sign', async () => {
     const dir = temporaryFolder()
     const [ca, other] = [await createTestCa(join(dir, 'ca'), 'ca'), await createTestCa(join(dir, 'other'), 'other')]

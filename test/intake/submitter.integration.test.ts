@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { upgradeGuardians } from '../../lab/devnet/wormhole/guardian-sets.ts'
 import { startSpy } from '../../lab/devnet/wormhole/spy.ts'
@@ -149,6 +149,20 @@ describe('the submitter', () => {
     await started.submit(bridge, bytes, { repeats: 'skip' })
     await deaf.close()
     expect(await started.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
+  })
+
+  test('the copies of several spies start their transfer with one call, and all learn of its failure', async () => {
+    const start = vi.spyOn(client.workflow, 'start')
+    const { bytes } = network.message()
+    const submitBySpies = () => Promise.allSettled([1, 2, 3].map(() => submitter.submit(bridge, bytes, { repeats: 'skip' })))
+    start.mockRejectedValueOnce(new Error('no answer'))
+    const failed = await submitBySpies()
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(start).toHaveBeenCalledTimes(1)
+    const done = await submitBySpies()
+    expect(done.map((one) => one.status === 'fulfilled' && one.value.status)).toEqual(['started', 'known', 'known'])
+    expect(start).toHaveBeenCalledTimes(2)
+    start.mockRestore()
   })
 
   test('a message with invalid signatures takes no id, and the reason is reported', async () => {

@@ -40,13 +40,11 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
     }
   }
   const listener: SpyListener = {
-    connected() {
-      for (const agent of signed.values()) agent.connected()
+    connected(spy) {
+      for (const agent of signed.values()) agent.connected(spy)
     },
-    disconnected() {
-      // Another spy may still send every message.
-      if (spies.some(({ health }) => health.connected)) return
-      for (const agent of signed.values()) agent.disconnected()
+    disconnected(spy) {
+      for (const agent of signed.values()) agent.disconnected(spy)
     },
     received: (bytes, outcome) => ofStream(bytes, (agent, sequence) => agent.received(sequence, bytes, outcome)),
     delayed: (bytes, error) => ofStream(bytes, (agent, sequence) => agent.delayed(sequence, bytes, error)),

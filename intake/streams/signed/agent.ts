@@ -78,9 +78,9 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Call this when the subscription opens. Older messages may be missing, and the source's count shows which. */
-    connected(): void {
-      expected.begin()
+    /** Call this when a subscription opens. Older messages may be missing, and the source's count shows which. */
+    connected(spy: string): void {
+      expected.begin(spy)
       schedule.subscribed()
     },
     disconnected: expected.end,

@@ -8,28 +8,30 @@ const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
-/** Knows which messages the spy should have sent. If a server has one that the spy has not sent, the spy is silent. */
+/**
+ * Knows which messages the spies should have sent. If a server has one that no spy has sent, each spy is silent whose
+ * subscription was open when the message was published.
+ */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
-  let openedAt: number | undefined
-  let since = Infinity
+  /** The open subscription of each spy, by address. */
+  const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
     /**
-     * Call this when the subscription opens. Messages have their chain's time, so `since` is the later of both clocks.
+     * Call this when a subscription opens. Messages have their chain's time, so `since` is the later of both clocks.
      */
-    begin(): void {
-      openedAt = now()
-      since = Math.max(openedAt, (heads.current?.time ?? 0) * 1_000)
+    begin(spy: string): void {
+      const openedAt = now()
+      open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
     },
-    end(): void {
-      openedAt = undefined
-      since = Infinity
-    },
+    end: (spy: string): void => void open.delete(spy),
+    /** When the oldest open subscription opened, ms. A later one of another spy ends no earlier silence. */
     get openedAt(): number | undefined {
-      return openedAt
+      return open.size > 0 ? Math.min(...[...open.values()].map(({ openedAt }) => openedAt)) : undefined
     },
     received: (number: string) => void numbers.set(number, true),
-    isMissed: (number: string, publishedAt: number): boolean => publishedAt > since && !numbers.has(number),
+    isMissed: (number: string, publishedAt: number): boolean =>
+      !numbers.has(number) && [...open.values()].some(({ since }) => publishedAt > since),
   }
 }
 

@@ -11,23 +11,39 @@ const order = { by: 'ann', reason: 'a look' }
 test('a spy is expected to send messages that are published during a subscription', () => {
   const expected = createExpectedOfSpy(heads, () => 10_000)
   expect(expected.isMissed('1', 11_000)).toBe(false)
-  expected.begin()
+  expected.begin('a:1')
   expect([expected.isMissed('1', 9_000), expected.isMissed('2', 11_000)]).toEqual([false, true])
-  expected.end()
+  expected.end('a:1')
   expect(expected.isMissed('2', 11_000)).toBe(false)
 })
 
 test('a received number is no longer expected of the spy', () => {
   const expected = createExpectedOfSpy(heads, () => 10_000)
-  expected.begin()
+  expected.begin('a:1')
   expected.received('2')
   expect(expected.isMissed('2', 11_000)).toBe(false)
+})
+
+test('another spy that connects again does not hide a silent spy', async () => {
+  const { open, look, noted, expected, tell } = silentStream()
+  open(6_000, 'silent:1')
+  await look()
+  open(6_000, 'flaps:1')
+  tell([{ kind: 'seen', numbers: [['5']], missedBySpy: [['5', '5']] }], 8_000)
+  expected.end('flaps:1')
+  expect(expected.isMissed('6', 8_500)).toBe(true)
+  open(9_000, 'flaps:1')
+  await look()
+  expect(noted()).toMatchObject({ from: '5' })
+  expect(expected.isMissed('6', 8_500)).toBe(true)
+  expected.end('silent:1')
+  expect([expected.isMissed('6', 8_500), expected.isMissed('6', 9_500)]).toEqual([false, true])
 })
 
 test('a chain clock ahead of the process does not make old messages expected', () => {
   const latest = { height: 7, hash: '0x07', parentHash: '0x06', timestamp: 0 }
   const expected = createExpectedOfSpy({ current: { latest, finalized: 5, time: 20 } as never }, () => 10_000)
-  expected.begin()
+  expected.begin('a:1')
   expect([expected.isMissed('1', 15_000), expected.isMissed('2', 21_000)]).toEqual([false, true])
 })
 
@@ -66,9 +82,9 @@ function silentStream(maxOpen = 10) {
   }
   return {
     ...{ expected, tell, look: createSilenceEnd(client, expected) },
-    open: (at: number) => {
+    open: (at: number, spy = 'a:1') => {
       clock = at
-      expected.begin()
+      expected.begin(spy)
     },
     noted: () => state.missedBySpy,
     rest: () => ({ next: state.next, open: state.open.map(({ number }) => number) }),
@@ -95,7 +111,7 @@ test('notes of missed messages stay during a subscription, and while none is ope
   await look()
   expect(noted()).toMatchObject({ from: '3', to: '4' })
   open(6_000)
-  expected.end()
+  expected.end('a:1')
   await look()
   expect(noted()).toMatchObject({ from: '3', to: '4' })
 })

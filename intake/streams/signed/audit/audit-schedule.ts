@@ -14,10 +14,13 @@ interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'st
 }
 
 const afterFailureMs = 5_000
+/** Minimum time between two audits that subscriptions cause, ms, because a spy can end its subscriptions at will. */
+const subscriptionAuditMs = 60_000
 
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
   const tail = createTailProof(chain.heads)
   let auditAt = 0
+  let [subscriptionAuditAt, tailAt] = [-Infinity, -Infinity]
   let fillAt = 0
   let isAuditOwed = false
   let missing = 0
@@ -70,14 +73,21 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
       const known = streamClient.view
       if (known && hasGoneBack(known)) auditAt = 0
       const isFilled = await fillGaps(now, known ? missingIn(known) : 0)
-      if (now < auditAt && !tail.isDue()) return isFilled && !isAuditOwed ? false : undefined
+      const isTailDue = tail.isDue() && now >= tailAt + subscriptionAuditMs
+      if (now < auditAt && !isTailDue) return isFilled && !isAuditOwed ? false : undefined
+      if (isTailDue) tailAt = now
       await audit(now)
       return false
     },
     hurry,
     subscribed(): void {
       tail.begin()
-      hurry()
+      const now = Date.now()
+      // The audit of an earlier subscription is still to come.
+      if (subscriptionAuditAt > now) return
+      subscriptionAuditAt = Math.max(now, subscriptionAuditAt + subscriptionAuditMs)
+      if (subscriptionAuditAt === now) hurry()
+      else auditAt = Math.min(auditAt, subscriptionAuditAt)
     },
     close: tail.close,
   }
