@@ -71,8 +71,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Copies that their transfers have adopted. They are not offered again, because each offer wakes the transfer. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
-  /** Starts of verified copies under way. Several spies send the same copy at the same time. */
-  const starting = new Map<string, Promise<SubmitResult>>()
+  const shared = createSharedStarts()
 
   async function start(id: string, input: TransferInput, content: KnownContent): Promise<SubmitResult['status']> {
     const status = await startTransfer(client, id, input, content)
@@ -80,14 +79,6 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const isRestarted = await startInPlaceOfRejected(client, id, input, content).catch(rethrowAs({}, { transfer: id }))
     if (isRestarted) restarted.set(id, true)
     return isRestarted ? 'started' : 'known'
-  }
-
-  /** Remembers only the refusal of an emitter, because a later copy with this id may have good signatures. */
-  function demandAccepted(id: string, verdict: Verdict): void {
-    if (verdict.kind === 'valid') return
-    const refusal = new RelayerError(verdict.code, { detail: verdict.reason })
-    if (verdict.code === 'EMITTER_UNKNOWN') refusals.set(id, refusal)
-    throw refusal
   }
 
   /** Starts the transfer. If it runs already, offers it this copy, because the copy's guardian set may be newer. */
@@ -114,13 +105,9 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     const refusal = isRepeated ? refusals.get(id) : undefined
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
-    demandAccepted(id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
-    if (!isRepeated) return startAccepted(bridge, transfer, options, copy)
-    const underWay = starting.get(copy.key)
-    if (underWay) return { ...(await underWay), status: 'known' }
-    const start = startAccepted(bridge, transfer, options, copy).finally(() => starting.delete(copy.key))
-    starting.set(copy.key, start)
-    return start
+    demandAccepted(refusals, id, await (endpoint.accepts?.(message) ?? endpoint.verify(message)))
+    const begin = () => startAccepted(bridge, transfer, options, copy)
+    return isRepeated ? shared(copy.key, begin) : begin()
   }
 
   async function startAccepted(bridge: Bridge, transfer: Transfer, options: SubmitOptions, copy: Copy): Promise<SubmitResult> {
@@ -141,6 +128,28 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
      */
     submit: (name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> =>
       inTrace('submit', { 'portage.bridge': name }, () => submitMessage(name, message, options)),
+  }
+}
+
+type Refusals = { set(id: string, refusal: RelayerError): void }
+
+/** Remembers only the refusal of an emitter, because a later copy with this id may have good signatures. */
+function demandAccepted(refusals: Refusals, id: string, verdict: Verdict): void {
+  if (verdict.kind === 'valid') return
+  const refusal = new RelayerError(verdict.code, { detail: verdict.reason })
+  if (verdict.code === 'EMITTER_UNKNOWN') refusals.set(id, refusal)
+  throw refusal
+}
+
+/** Shares starts of verified copies, because several spies send the same copy at the same time. */
+function createSharedStarts() {
+  const underWay = new Map<string, Promise<SubmitResult>>()
+  return async (key: string, start: () => Promise<SubmitResult>): Promise<SubmitResult> => {
+    const other = underWay.get(key)
+    if (other) return { ...(await other), status: 'known' }
+    const own = start().finally(() => underWay.delete(key))
+    underWay.set(key, own)
+    return own
   }
 }
 

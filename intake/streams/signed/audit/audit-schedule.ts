@@ -20,19 +20,12 @@ const subscriptionAuditMs = 60_000
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
   const tail = createTailProof(chain.heads)
   let auditAt = 0
-  let [subscriptionAuditAt, tailAt] = [-Infinity, -Infinity]
+  let tailAt = -Infinity
   let fillAt = 0
   let isAuditOwed = false
   let missing = 0
-  let [next, completed] = [-1n, -1]
-
-  /** Whether Temporal was wiped or restored. Then later records are lost, and perhaps also transfers. */
-  function hasGoneBack(known: StreamView): boolean {
-    const isBack = BigInt(known.next) < next || known.counts.completed < completed
-    next = BigInt(known.next)
-    completed = known.counts.completed
-    return isBack
-  }
+  const hasGoneBack = createLossWatch()
+  const plan = createAuditPlan()
 
   /** Called before the audit, because filling gaps needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
@@ -82,14 +75,33 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     hurry,
     subscribed(): void {
       tail.begin()
-      const now = Date.now()
-      // The audit of an earlier subscription is still to come.
-      if (subscriptionAuditAt > now) return
-      subscriptionAuditAt = Math.max(now, subscriptionAuditAt + subscriptionAuditMs)
-      if (subscriptionAuditAt === now) hurry()
-      else auditAt = Math.min(auditAt, subscriptionAuditAt)
+      const at = plan(Date.now())
+      if (at === undefined) return
+      if (at > Date.now()) auditAt = Math.min(auditAt, at)
+      else hurry()
     },
     close: tail.close,
+  }
+}
+
+/** Plans audits of new subscriptions, at most one in `subscriptionAuditMs`. Undefined: one is still to come. */
+function createAuditPlan(): (now: number) => number | undefined {
+  let plannedAt = -Infinity
+  return (now) => {
+    if (plannedAt > now) return undefined
+    plannedAt = Math.max(now, plannedAt + subscriptionAuditMs)
+    return plannedAt
+  }
+}
+
+/** Notices when Temporal was wiped or restored. Then later records are lost, and perhaps also transfers. */
+function createLossWatch(): (known: StreamView) => boolean {
+  let [next, completed] = [-1n, -1]
+  return (known) => {
+    const isBack = BigInt(known.next) < next || known.counts.completed < completed
+    next = BigInt(known.next)
+    completed = known.counts.completed
+    return isBack
   }
 }
 
