@@ -1,4 +1,6 @@
-/** Places where crash tests kill or stop a process. PORTAGE_FAILPOINTS: `after-grant=kill@3`, `after-send=stop`. */
+/**
+ * Crash tests kill or stop a process here: `PORTAGE_FAILPOINTS=after-grant=kill@3,after-send=stop` (`@3`: third time).
+ */
 export type Failpoint =
   | 'after-grant'
   | 'after-sign'
@@ -11,7 +13,6 @@ export type Failpoint =
 const armed = parse(process.env['PORTAGE_FAILPOINTS'])
 const hits = new Map<string, number>()
 
-/** Kills or stops this process when it reaches the failpoint as often as PORTAGE_FAILPOINTS says. */
 export function failpoint(name: Failpoint): void {
   const plan = armed.get(name)
   if (!plan) return

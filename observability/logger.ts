@@ -8,10 +8,10 @@ import { traceFields } from './tracing.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Fields of a warning or error. Without a `remedy`, the line gets the remedy of its code (domain/catalogue). */
+/** Fields of a warning or error. If `remedy` is absent, the logger adds the remedy of the code (domain/catalogue). */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
-/** Redacts all fields. Errors belong in the field `error`. Use warn and error only for lines that need a person. */
+/** Removes secrets from all fields. Errors belong in the field `error`. Use `warn` and `error` if a person must act. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -23,15 +23,14 @@ export interface Logger {
 export interface LoggerOptions {
   readonly level?: LogLevel
   readonly pretty?: boolean
-  /** Joins and counts repeated warnings and errors (observability/repeated-lines.ts). Default: no. */
+  /** Whether repeated warnings and errors become one line with a count (repeated-lines.ts). Default: false. */
   readonly joined?: boolean
   /** Default: stderr, so that stdout holds only results. */
   readonly destination?: DestinationStream
 }
 
-/** JSON lines on stderr: `{"level":"info","time":"…","message":"…",…fields}`. */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  // Synchronous, so that a crash does not lose the line that explains it.
+  // Writes are synchronous, so that a crash does not lose the line that explains it.
   const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
   const target = pino(
     {
@@ -39,7 +38,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       base: null,
       messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // The current trace, if any. Returns a new object each time, because pino changes it.
+      // A new object for each line, because pino changes it.
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -75,7 +74,6 @@ function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string
   }
 }
 
-/** Fields that every line has. Another field with one of these names gets a `_` at the end of its name. */
 const taken: ReadonlySet<string> = new Set(['level', 'time', 'message'])
 
 function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> {

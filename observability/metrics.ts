@@ -12,7 +12,7 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
-/** `reset` is for totals that another object counts: each rendering sets the counter to 0, then adds these totals. */
+/** `reset` is for a total that is counted elsewhere: a collector resets the counter, then adds the present total. */
 interface MetricsByKind<Label extends string> {
   readonly counter: { inc(labels: Labels<Label>, by?: number): void; reset(): void }
   readonly gauge: { set(labels: Labels<Label>, value: number): void; inc(labels: Labels<Label>, by?: number): void }
@@ -20,12 +20,12 @@ interface MetricsByKind<Label extends string> {
 }
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Buckets of transfer steps, s: narrow around block times of one second, and up to an hour for slow finality. */
+/** Seconds. Fine around block times of one second, and up to an hour for slow finality. */
 const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]
 
-/** All metrics by their Prometheus names. A process counts only its own work. Source of docs/reference/metrics.md. */
+/** Source of docs/reference/metrics.md. A process counts only its own work. */
 export const metricDefinitions = {
   ...define('counter', ['via', 'bridge'], {
     portage_intake_messages_total: 'Received messages by source (`via`: spy or api) and bridge.',
@@ -213,13 +213,11 @@ type MetricOf<Definition> = Definition extends MetricDefinition<infer Label, inf
 type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
 export interface Metrics extends MetricsByName {
-  /** Calls `collect` before each rendering, to copy values. Returns a function that removes `collect`. */
+  /** Calls `collect`, which sets values, before each rendering. Returns a function that removes `collect`. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /**
-   * For values that need a request, with a time limit. Awaited before `collect`, so that collected values stay fresh.
-   */
+  /** Runs before the collectors, and may send requests. A rendering waits for it, so it needs its own time limit. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
-  /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
+  /** Prometheus text format 0.0.4. An error of one collector does not stop the others. */
   render(): Promise<string>
 }
 

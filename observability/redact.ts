@@ -1,8 +1,6 @@
-/** Removes secrets from all text that leaves the process: keys, passwords, user info, path and query of URLs. */
-
 const hidden = '[redacted]'
 
-/** Searches and keeps at most this many characters of a text, because strangers choose some texts (paths, answers). */
+/** Longer texts are cut, because strangers choose some of them (paths, answers of servers). */
 const longestText = 32_768
 
 const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
@@ -12,17 +10,19 @@ const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
-/** Base64 with a colon inside: `user:password`. Other words after "basic" are text. */
+/** Finds candidates. Only a word that decodes from base64 to a text with a colon (`user:password`) is removed. */
 const basicPattern = /\bbasic\s+([\w+/-]+=*)/gi
 
-/** Names whose value is always a secret. Names of files and variables only say where to find a secret. */
+/** Names of fields that are always secret, unless the name only says where the secret is (`whereaboutsName`). */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/** Names whose value is a secret if it looks like a private key. Hashes have the same form, so the name decides. */
+/**
+ * Names of fields that are secret if the value looks like a private key. A hash looks the same, so the name decides.
+ */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
-/** Scheme, host and port: `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Other text: `[url]`. */
+/** `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. A text that is not a URL becomes `[url]`. */
 export function redactUrl(url: string): string {
   try {
     const { protocol, host } = new URL(url)
@@ -45,14 +45,14 @@ export function redactText(text: string): string {
     .replace(basicPattern, (text, value: string) => (Buffer.from(value, 'base64').includes(':') ? `basic ${hidden}` : text))
 }
 
-/** Start of the punctuation at the end of a URL. A pattern such as `/[).]+$/` would take quadratic time. */
+/** A loop, because a pattern such as `/[).]+$/` would take quadratic time. */
 function endOfUrl(url: string): number {
   let end = url.length
   while (end > 0 && punctuation.has(url.charAt(end - 1))) end -= 1
   return end
 }
 
-/** Log fields without secrets as plain JSON: bigints as decimal strings, errors with code, message and cause. */
+/** Converts log fields to plain JSON without secrets. Bigints become decimal strings, and errors become objects. */
 export function redactFields(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, depth)]))
 }
@@ -63,7 +63,7 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value
-  // Deeper structures come from libraries (requests, sockets). Portage's own fields need at most four levels.
+  // Deeper structures come from libraries (requests, sockets). Portage's own fields have at most four levels.
   if (depth >= 4) return '[deep]'
   if (value instanceof Error) return describeError(value, depth)
   if (value instanceof Date) return value.toISOString()

@@ -4,17 +4,16 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/** Fields that identify a kind of line, together with the message. Nonces, heights and node texts vary too much. */
+/** Two lines repeat each other if level, message and these fields are equal. Nonces and heights vary too much. */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // `lowest` names the first of several transfers. A line about other transfers is not a repetition.
+  // The first of several transfers. A line about other transfers is not a repetition.
   ...['lowest'],
 ] as const
 
-/** Number of kinds of lines that are joined. Lines of further kinds are written unchanged. */
 const mostKinds = 1_000
 const [firstMs, longestMs] = [60_000, 600_000] as const
 
@@ -25,7 +24,7 @@ interface Kind {
   waitMs: number
 }
 
-/** Writes the first line of a kind at once, then one per interval (1 to 10 minutes) with `repeated` and `since`. */
+/** Writes the first line of a kind immediately, and its repetitions as one line per interval (1 to 10 minutes). */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
   readonly #kinds = new Map<string, Kind>()

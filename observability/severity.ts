@@ -1,15 +1,17 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Unexpected errors. They are logged with a stack, because only the stack shows where they come from. */
+/** Logged with a stack, because only the stack shows where these errors come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/** Outages and unexpected errors become warnings, with the stack if unexpected. Refusals become debug lines. */
+/**
+ * Level and fields of an error's log line: a warning for an outage or an unexpected error, a debug line for a refusal.
+ */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: errorCatalogue[code].isOutage ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const
 }
 
-/** The fields of an error's line: code and reason, with a stack if unexpected. The logger adds the remedy. */
+/** Fields of an error's log line. `reason` lacks the remedy, because the logger adds it. */
 export function problemOf(thrown: unknown): { readonly code: ErrorCode; readonly reason: string; readonly error?: unknown } {
   const { code, message } = toRelayerError(thrown)
   return { code, reason: withoutRemedy(code, message), ...(unexpected.has(code) && { error: thrown }) }

@@ -9,10 +9,7 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
 export type StepTimes = ReturnType<typeof createStepTimes>
 
-/**
- * Longest recorded time, s. Longer times are dropped, because clocks differ and anyone with access to Temporal can set
- * input times.
- */
+/** Longer times are not recorded: clocks differ, and anyone with access to Temporal can forge the times of inputs. */
 const longestSeconds = 30 * 86_400
 
 export function createStepTimes(
@@ -24,14 +21,14 @@ export function createStepTimes(
     return Math.abs(seconds) <= longestSeconds ? Math.max(0, seconds) : undefined
   }
   return {
-    /** Records the time since the previous step ended (`since`, ms since the epoch). Returns the current time. */
+    /** Records the time since `since`, when the previous step ended (ms since the epoch). Returns the current time. */
     reached(step: TimedStep, { bridge, targetChain: chain }: About, since: number | undefined): number {
       const at = now()
       const seconds = secondsSince(since, at)
       if (seconds !== undefined) metrics.portage_transfer_step_seconds.observe({ chain, bridge, step }, seconds)
       return at
     },
-    /** Records a final delivery by Portage. @param seenAt when the transfer was seen, ms since the epoch */
+    /** @param seenAt when the transfer was first seen, ms since the epoch */
     delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined): void {
       const seconds = secondsSince(seenAt, now())
       if (seconds !== undefined) metrics.portage_transfer_seconds.observe({ chain, bridge }, seconds)

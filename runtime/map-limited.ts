@@ -1,7 +1,7 @@
-/** At most `most` calls run at a time. Results keep their order. A failure rejects once the open calls have ended. */
+/** Like `Promise.all`, with at most `most` calls at a time. A failure rejects when the running calls have ended. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
-  // Unlike an array's iterator, a generator ends for all workers when one of them throws.
+  // The workers share a generator, because an error in one worker closes it for all. An array's iterator would go on.
   const waiting = (function* () {
     yield* items.entries()
   })()

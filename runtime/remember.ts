@@ -1,4 +1,6 @@
-/** Asks once per key. Failures, and answers that are not `lasting`, are forgotten, so the next caller asks again. */
+/**
+ * Calls `ask` once per key. A failure, or an answer that is not `lasting`, is forgotten, so the next caller asks again.
+ */
 export function remember<K, T>(ask: (key: K) => Promise<T>, lasting: (answer: T) => boolean = () => true) {
   const known = new Map<K, Promise<T>>()
   return {

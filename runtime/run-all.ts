@@ -1,6 +1,6 @@
 import { toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Runs every part in sequence, even after a failure. Throws the first failure at the end. */
+/** Runs the parts one after another, even after a failure. At the end, throws the first failure. */
 export async function runAll(...parts: readonly (() => Promise<void>)[]): Promise<void> {
   const errors: unknown[] = []
   for (const part of parts) await part().catch((error: unknown) => errors.push(error))

@@ -1,9 +1,6 @@
 import { pause } from './wait.ts'
 
-/**
- * Each call gets a read that starts after the call. All calls that wait for that read share it.
- * @param everyMs minimum time between starts
- */
+/** Each call gets a read that starts after the call. Calls that wait for the next start, `everyMs` apart, share it. */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0
@@ -16,10 +13,9 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
   return () => (next ??= begin())
 }
 
-/** How long an answer is reused. `fromStart`: ms from the start of the read. `fromAnswer`: ms from its end. */
 type Keeping<T> = { readonly fromStart: number } | { readonly fromAnswer: number | ((answer: T | undefined) => number) }
 
-/** Shares the result or error of a read with all callers while it runs and for some time after it. */
+/** Callers share one read, or its error, for some ms after the read's start (`fromStart`) or its end (`fromAnswer`). */
 export function keptRead<T>(read: () => Promise<T>, keeping: Keeping<T>): () => Promise<T> {
   let last: { readonly answer: Promise<T>; until: number } | undefined
   const begin = () => {

@@ -5,7 +5,9 @@ export interface WaitLimit {
   readonly signal?: AbortSignal | undefined
 }
 
-/** One caller's wait. `onLimit` is called at the timeout or when the signal aborts, and decides how the wait ends. */
+/**
+ * A promise with a limit. At the timeout, or when the signal aborts, `onLimit` is called and must settle the promise.
+ */
 export class Wait<T> {
   readonly promise: Promise<T>
   resolve: (result: T) => void = () => {}
@@ -34,7 +36,7 @@ export class Wait<T> {
   }
 }
 
-/** Node's timers fire immediately if the delay is longer than this, ms. */
+/** A Node timer with a longer delay than this fires immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 /** Sleeps for `ms`, or until the signal aborts. Never rejects. */
@@ -42,7 +44,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
-/** Settles as `work` does, or after `ms` as `late` does. `late` must abort the work if possible. */
+/** Settles like `work`, or after `ms` like `late()`. `late` should abort the work if that is possible. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms).unref())).then(late)
@@ -56,7 +58,7 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 export interface Polling {
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Called with the error of a round, after which polling goes on. Absent: the error ends the polling. */
+  /** Gets the error of a round, and polling continues. Without `onError`, the error ends the polling. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -73,12 +75,11 @@ export async function poll(round: () => Promise<boolean | void>, { everyMs, sign
   }
 }
 
-/** A part of a process that works until it is stopped. `stop` may be called twice. */
 export interface Service {
   stop(): Promise<void>
 }
 
-/** Polls until a round returns true or `stop` is called. Without `onError`, errors of rounds are ignored. */
+/** Polls until a round returns true or `stop` is called. Without `onError`, errors are ignored. */
 export function startPolling(
   round: (signal: AbortSignal) => Promise<boolean | void>,
   { everyMs, onError }: Pick<Polling, 'everyMs' | 'onError'>,

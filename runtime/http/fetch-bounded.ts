@@ -4,7 +4,7 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Wait } from '../wait.ts'
 
-/** The answer exceeds its limit. The rest was not read. */
+/** The answer is longer than `mostBytes`, or than the free part of the byte budget. The rest was not read. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong'
   readonly mostBytes: number
@@ -18,9 +18,9 @@ export class AnswerTooLong extends Error {
 export type ByteBudget = ReturnType<typeof createByteBudget>
 
 export interface FetchLimits {
-  /** Time limit for the whole exchange, up to the last byte of the answer, ms. */
+  /** Limits the whole exchange, up to the last byte of the answer. */
   readonly timeoutMs: number
-  /** Maximum bytes of the answer, both of its announced length and of its body after decompression. */
+  /** Limits both the content-length and the decompressed body. */
   readonly mostBytes: number
   readonly budget?: ByteBudget | undefined
   readonly signal?: AbortSignal | undefined
@@ -34,18 +34,18 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/** How long an idle connection is kept, ms: less than five seconds, after which many servers close connections. */
+/** Idle connections are closed before the 5 s after which many servers close them: a request sent then would fail. */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
-/** A Map, because an object would also find `constructor` and `__proto__`, which a server may name. */
+/** A Map, because a server may name `constructor` or `__proto__`, which every plain object has. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['br', createBrotliDecompress],
 ])
 
 /**
- * One HTTP request to a server that may be hostile, without redirects. `fetch` would take three times the CPU.
+ * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` would use three times the CPU.
  * Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError if the URL is not HTTP.
  */
 export async function fetchBounded(
@@ -65,12 +65,12 @@ export async function fetchBounded(
     request.destroy()
   })
   request.on('error', exchange.reject)
-  // An unrequested protocol upgrade emits neither an answer nor an error.
+  // After a protocol upgrade that was not requested, Node emits neither `response` nor `error`.
   request.on('close', () => isAnswered || exchange.reject(new Error('the server closed the connection')))
   request.on('response', (response) => {
     isAnswered = true
     readAnswer(response, limits).then(exchange.resolve, (error: unknown) => {
-      // Without this, an answer that is not read to its end would keep its connection.
+      // Closes the connection. An answer that is not read to its end would keep it open.
       response.destroy()
       request.destroy()
       exchange.reject(error)

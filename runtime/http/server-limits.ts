@@ -1,17 +1,16 @@
 import type { Server } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 
-/** Time limit for receiving a whole request, ms, so that slow senders do not hold connections. */
 export const requestTimeoutMs = 10_000
 export const lateCheckMs = 1_000
 export const idleTimeoutMs = 5_000
-/** A connection is closed after this many requests, which frees its place for others. */
+/** A connection is closed after this many requests, so that other clients get its place. */
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
-/** Few enough that one client cannot take all connections, and enough for a proxy with all clients behind it. */
+/** Low enough that one address cannot take all connections; high enough for a proxy in front of all clients. */
 const maxConnectionsOfAddress = 100
 
-/** Limits a server's connections, in total and per address. Connections beyond the limit are closed immediately. */
+/** Limits connections, in total and per address. A connection beyond the limit is closed immediately. */
 export function limitConnections(server: Server): void {
   limitPipelining(server)
   server.maxConnections = maxConnections
@@ -19,7 +18,7 @@ export function limitConnections(server: Server): void {
   server.on('connection', (socket) => {
     const address = socket.remoteAddress
     const count = address === undefined ? 0 : (open.get(address) ?? 0)
-    // If the address is undefined, the client has gone already.
+    // The address is undefined if the client has already disconnected.
     if (address === undefined || count >= maxConnectionsOfAddress) return void socket.destroy()
     open.set(address, count + 1)
     socket.once('close', () => {
@@ -30,10 +29,10 @@ export function limitConnections(server: Server): void {
   })
 }
 
-/** At most this many requests of a connection wait for answers. Browsers and HTTP libraries send one at a time. */
+/** Maximum requests of a connection that wait for answers. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/** Closes a connection that sends requests but does not read the answers, each up to hundreds of kilobytes. */
+/** Unread answers, of up to hundreds of kilobytes each, would fill the memory. */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {
@@ -44,7 +43,7 @@ function limitPipelining(server: Server): void {
   })
 }
 
-/** Whether Host names this server: an IP address, localhost or `names`. Another name may mean DNS rebinding. */
+/** Whether a Host header names this server. Any name except localhost and `names` may be an attack by DNS rebinding. */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
     .exec(host ?? '')

@@ -5,7 +5,7 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ByteBudget } from './fetch-bounded.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
-/** Maximum bytes of a request's headers. A scraper sends hundreds, a browser with a token about a thousand. */
+/** A scraper sends hundreds of bytes of headers; a browser with a token sends about a thousand. */
 const mostHeaderBytes = 8 * 1024
 
 export interface Answer {
@@ -25,7 +25,7 @@ export const plainText = (status: number, text: string): Answer => ({ status, ty
 export interface SmallServerOptions {
   readonly host: string
   readonly port: number
-  /** Host names to serve. IP addresses and localhost are always served. */
+  /** Host names that requests may use. IP addresses and localhost are always allowed. */
   readonly hosts: readonly string[]
 }
 
@@ -36,7 +36,7 @@ interface SmallServerWork {
   readonly failure: (error: unknown) => Answer
 }
 
-/** Opens an HTTP server with limits. Throws a RelayerError with `code` if it cannot listen. */
+/** Opens an HTTP server that limits requests and connections. Throws a RelayerError with `code` if it cannot listen. */
 export async function openSmallServer(
   { host, port, hosts }: SmallServerOptions,
   { setting, code, answer, failure }: SmallServerWork,
@@ -71,14 +71,15 @@ export class BodyTooLong extends Error {
   override readonly name = 'BodyTooLong'
   readonly busy: boolean
 
-  /** @param busy whether the shared memory is used up, so that a later try may succeed */
   constructor(busy: boolean) {
     super(busy ? 'There is no room for this body now.' : 'The body is too long.')
     this.busy = busy
   }
 }
 
-/** Calls `use` with a request's body. Throws BodyTooLong, the errors of `use`, and errors of the connection. */
+/**
+ * Reads a request's body and calls `use` with it. Throws BodyTooLong, the errors of `use` and those of the connection.
+ */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },
@@ -87,7 +88,7 @@ export async function withBody<Result>(
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    // Leaving the loop early must not end the connection before the answer is sent.
+    // By default, an error in this loop would close the connection before the answer is sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (bytes + chunk.length > mostBytes) throw new BodyTooLong(false)
       if (!budget.take(chunk.length)) throw new BodyTooLong(true)
