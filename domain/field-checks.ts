@@ -18,7 +18,7 @@ export function ofForm(form: Form): Check {
 }
 
 export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
-/** ms since the epoch, up to the latest Date (ECMAScript, "Time Values"). Later times would throw when formatted. */
+/** ms since the epoch, up to the latest Date of ECMAScript ("Time Values"). Formatting a later time would throw. */
 export const time = rule(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8_640_000_000_000_000,
   'a time in ms',
@@ -53,7 +53,7 @@ export function listOf(one: Check, longest = Infinity): Check {
   }
 }
 
-/** Checks these fields in turn and ignores others. A value that is not an object counts as an object without fields. */
+/** Checks the named fields and ignores others. A value that is not an object counts as an object without fields. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))
@@ -79,7 +79,6 @@ export function byKind(kinds: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** Makes a field name from outside safe to show. */
 const printable = (name: string) => name.slice(0, 40).replaceAll(/[^\w-]/g, '_')
 
 function at(path: string, name: string): string {

@@ -1,4 +1,4 @@
-/** Like `Map.groupBy`, which Node has only from version 21 on. Groups are in the order of their first members. */
+/** Like `Map.groupBy`, which Node 20 lacks. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, [Item, ...Item[]]> {
   const groups = new Map<Key, [Item, ...Item[]]>()
   for (const item of items) {

@@ -1,7 +1,7 @@
 import { cut, oneLine } from './text/printable.ts'
 import { foreign, timeText } from './text/web-ui-text.ts'
 
-/** Author and reason of an order. The author is a person or Portage itself (`portage`). */
+/** `by` is the name of a person, or `portage` if Portage itself gave the order. */
 export interface Order {
   readonly by: string
   readonly reason: string
@@ -9,40 +9,37 @@ export interface Order {
 
 export interface GivenOrder extends Order {
   readonly kind: string
-  /** ms since the epoch by the workflow's clock. */
+  /** ms since the epoch, by the workflow's clock. */
   readonly at: number
   readonly facts?: OrderFacts
-  /** How many times in a row the order was given. Absent: once. `at` is the last of these times. */
+  /** How many times in a row the order was given, the last time at `at`. Absent: once. */
   readonly times?: number
 }
 
 type OrderFacts = Readonly<Record<string, string | number>>
 
-/** Author of an order without a name: a signal that someone sent without the API and the command line. */
+/** Shown if an order has no name: somebody sent a signal without the API or the command line. */
 const unnamed = 'unnamed'
-/** Temporal's own cancel does not say who ordered it. */
+/** A cancel request of Temporal does not contain a name. */
 export const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 export const portageItself = 'portage'
 export const ordersKept = 32
 const linesShown = 10
-/** Maximum lengths of name and reason, characters. */
+/** Characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
-/**
- * Reads author and reason from any value, because a malformed signal must not fail a task.
- * @param via how the order came; the reason names it if the order has no author
- */
+/** Accepts any value, because a malformed signal must not fail a workflow task. */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
-  // Name and reason are single lines, so that the sender of a signal cannot forge entries of other people.
+  // Line breaks are removed, so that the sender of a signal cannot forge entries of other people.
   const name = cut(oneLine(by ?? ''), orderLimits.by)
   const why = cut(oneLine(reason ?? ''), orderLimits.reason)
   if (name === '') return { by: unnamed, reason: why || `${via} without a name` }
   return { by: name, reason: why || 'no reason given' }
 }
 
-/** Adds an order to a log, and drops the oldest beyond the limit. A repetition only increments `times`. */
+/** Adds an order to a log of at most 32. If the order repeats the last one, only `times` and `at` change. */
 export function withOrder(log: readonly GivenOrder[] = [], given: GivenOrder): readonly GivenOrder[] {
   const last = log.at(-1)
   if (last && isSame(last, given)) return [...log.slice(0, -1), { ...given, times: (last.times ?? 1) + 1 }]
@@ -57,7 +54,7 @@ export function orderDetails({ facts = {}, times }: GivenOrder): string[] {
   return [...Object.entries(facts).map(([name, value]) => `${name} ${value}`), ...(times === undefined ? [] : [`${times} times`])]
 }
 
-/** The order without its time: `replace by night-shift: the fee is too low (nonce 118)`. */
+/** For example `replace by night-shift: the fee is too low (nonce 118)`. */
 export function orderText(given: GivenOrder): string {
   const { kind, by, reason } = given
   const named = orderDetails(given)

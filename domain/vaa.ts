@@ -1,20 +1,20 @@
 import { RelayerError } from './catalogue/errors.ts'
 
 export interface GuardianSignature {
-  /** Place in the guardian set, 0-based. */
+  /** Index in the guardian set, from 0. */
   readonly guardianIndex: number
-  /** r (32 bytes), s (32 bytes), v (1 byte, 0 or 1 in an honest VAA). */
+  /** r (32 bytes), s (32 bytes), v (1 byte). v is 0 or 1 in an honest VAA. */
   readonly signature: Uint8Array
 }
 
-/** A version 1 VAA. Only its form is checked, since checking signatures needs a guardian set and a hash. */
+/** A VAA of version 1. Only its form is checked: the signatures need a guardian set and a hash function. */
 export interface Vaa {
   readonly guardianSetIndex: number
-  /** Strictly ascending by guardian. */
+  /** Strictly ascending by guardian index. */
   readonly signatures: readonly GuardianSignature[]
-  /** Time of the block that published the message, seconds since the epoch. */
+  /** Time of the source block, seconds since the epoch. */
   readonly timestamp: number
-  /** A number that the publisher chose, not the nonce of an account. */
+  /** Chosen by the publisher. It is not the nonce of an account. */
   readonly vaaNonce: number
   /** Wormhole chain id. */
   readonly emitterChain: number
@@ -23,19 +23,22 @@ export interface Vaa {
   /** u64 as a decimal string. */
   readonly sequence: string
   readonly consistencyLevel: number
-  /** The signed bytes: everything after the signatures. */
+  /** Everything after the signatures, which is what the guardians sign. */
   readonly body: Uint8Array
   readonly payload: Uint8Array
 }
 
-/** version u8, guardian set u32, number of signatures u8. */
+/** Version u8, guardian set u32, number of signatures u8. */
 const headerBytes = 6
-/** guardian u8, r, s, v. */
+/** Guardian index u8, r, s, v. */
 const signatureBytes = 66
-/** timestamp u32, nonce u32, chain u16, emitter, sequence u64, consistency u8; the payload follows. */
+/** Timestamp u32, nonce u32, chain u16, emitter (32 bytes), sequence u64, consistency level u8. */
 const bodyHeadBytes = 51
 
-/** Big-endian (whitepaper 0001). Shares memory with `bytes`. Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER. */
+/**
+ * Parses the big-endian format of whitepaper 0001. The result shares memory with `bytes`.
+ * Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER.
+ */
 export function parseVaa(bytes: Uint8Array): Vaa {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = bytes[0]
@@ -59,12 +62,11 @@ export function parseVaa(bytes: Uint8Array): Vaa {
   }
 }
 
-/** floor(2n/3) + 1 of n guardians (Messages.sol, quorum). */
+/** More than two thirds of the guardians, as `quorum` in Wormhole's Messages.sol. */
 export function quorum(guardians: number): number {
   return Math.floor((guardians * 2) / 3) + 1
 }
 
-/** Lower-case hex without 0x. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -8,7 +8,6 @@ import { streamRows } from './streams.ts'
 import { temporalRows } from './temporal.ts'
 import { transferRows } from './transfers.ts'
 
-/** Every code: of errors, of causes, and of log lines and alerts. */
 export const catalogue = {
   ...temporalRows,
   ...settingsRows,
@@ -30,7 +29,6 @@ const rows: readonly (readonly [string, Row])[] = Object.entries(catalogue)
 const ranks = Object.keys(severities)
 const rank = ([, row]: readonly [string, Row]) => ranks.indexOf((row as CauseRow).severity)
 
-/** The codes that a `RelayerError` can have. */
 export const errorCatalogue = Object.fromEntries(rows.filter(([, row]) => 'retriable' in row)) as unknown as Readonly<
   Record<ErrorCode, ErrorRow>
 >

@@ -3,10 +3,10 @@ import type { ErrorRow } from './row.ts'
 
 export { type ErrorCode, errorCatalogue, isErrorCode }
 
-/** The subject of an error: transfer, chain, lane, field… Values are shown to people; never put a secret here. */
+/** The subject of an error: transfer, chain, lane, field. People see the values, so put no secret here. */
 export type Facts = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The one error type of Portage. `message` is the whole text: what happened, the facts, and what to do. */
+/** Portage throws only this error. `message` says what happened, the facts, and what to do. */
 export class RelayerError extends Error {
   readonly code: ErrorCode
   readonly retriable: boolean
@@ -43,12 +43,12 @@ export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
 }
 
-/** The code that a workflow or a server reported. A code that only a newer version knows becomes INTERNAL. */
+/** A code that only a newer version knows becomes INTERNAL. */
 export function knownCode(code: unknown): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL'
 }
 
-/** Wraps a thrown value in INTERNAL, with its text. Returns a RelayerError unchanged. */
+/** Wraps any other error in INTERNAL, with its text. */
 export function toRelayerError(error: unknown): RelayerError {
   if (error instanceof RelayerError) return error
   const detail = error instanceof Error ? error.message : String(error)

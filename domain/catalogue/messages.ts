@@ -1,8 +1,7 @@
 import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
 
-/** Invalid messages, messages that cannot be checked yet, and the guardian spies that deliver messages. */
 export const messageRows = {
-  // Messages that are not what they claim to be. They are rejected for good.
+  // Invalid messages, which are rejected for good.
   MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
   MESSAGE_MISMATCH: fatal(
     'The message is not the one that this transfer is about.',

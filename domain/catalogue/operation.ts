@@ -1,6 +1,5 @@
 import { cause, commands, outage, retry, type Row, row, fatal } from './row.ts'
 
-/** Processes, config, API and access. */
 export const operationRows = {
   INTERNAL: {
     ...retry('Something unexpected happened.', 'Read the cause and report it. Retry a parked transfer once the cause is gone.'),
@@ -120,7 +119,6 @@ export const operationRows = {
 
 const { reason } = commands
 
-/** Halts, deny rules and the checkpoint of the settings. */
 export const settingsRows = {
   HALTED: {
     ...retry(

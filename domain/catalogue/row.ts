@@ -1,26 +1,25 @@
 export interface Row {
-  /** One sentence: what is wrong. The text of an error begins with it. */
+  /** One sentence: the problem. The text of an error begins with it. */
   readonly title: string
   /** One or two sentences: what a person does about it. */
   readonly remedy: string
   readonly meaning?: string
 }
 
-/** A code that a `RelayerError` can have. */
 export interface ErrorRow extends Row {
-  /** Whether a retry can succeed without a change by a person. */
+  /** Whether a retry can succeed although no person has changed anything. */
   readonly retriable: boolean
-  /** The signatures of the message are too old. A copy with newer signatures can replace it. */
+  /** The message's signatures are too old. A copy with newer signatures can replace it. */
   readonly awaitNewSignatures?: true
   /** Only this transfer waits, not its route. Its stream lets another transfer start in its place. */
   readonly waitsForItself?: true
-  /** The contracts of a route contradict each other. If most nodes show that, the route is halted. */
+  /** The contracts of a route contradict each other. If most nodes show this, the route is halted. */
   readonly haltRoute?: true
-  /** Portage or something it depends on does not work. Operators should see that, so it is logged as a warning. */
+  /** Portage, or something it depends on, does not work. Logged as a warning, for operators. */
   readonly isOutage?: true
 }
 
-/** Severities of causes, the most harmful first: `portage stuck` sorts by them. */
+/** The most harmful first: `portage stuck` sorts by them. */
 export const severities = {
   everything: 'All work has stopped',
   chain: 'A chain or a route waits',
@@ -35,21 +34,20 @@ export const severities = {
 
 export type Severity = keyof typeof severities
 
-/** A code that `portage stuck` shows. */
 export interface CauseRow extends Row {
   /** A `note` is shown but is no fault: `portage stuck` still exits with 0. */
   readonly severity: Severity
   readonly does: string
-  /** Commands to type, from first to last. `<…>` holds a name of `CauseValues` (cause.ts). */
+  /** Commands to type, in this order. `<…>` contains a name of `CauseValues` (cause.ts). */
   readonly next: readonly string[]
 }
 
-/** A code that only log lines or alerts have. */
+/** For a code that only log lines and alerts have. */
 export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
 
-/** An error that a retry can cure. If an error is listed here by mistake, it is retried for ever. */
+/** An error that a retry can cure. A wrong entry here is retried for ever. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'isOutage'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
@@ -58,7 +56,7 @@ export function outage(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { isOutage: true })
 }
 
-/** An error that no retry can cure. An error listed here by mistake parks a transfer that could be delivered. */
+/** An error that no retry can cure. A wrong entry here parks a transfer that could be delivered. */
 export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

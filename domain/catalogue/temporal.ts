@@ -106,7 +106,7 @@ export const temporalRows = {
     'No process of a role is ready, or some processes of a role wait for something.',
     '`GET /readyz` at the admin port of a process says what the process waits for.',
   ),
-  // Encrypted payloads. All errors are retriable, because another process may have the key.
+  // All errors of encryption are retriable, because another process may have the key.
   ENCRYPTION_KEY: retry(
     'A key of temporal.encryption cannot be used.',
     'Put the whole key, and nothing else, into the named file or variable: `openssl rand -base64 32` makes one.',

@@ -2,7 +2,6 @@ import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
 
 const { doctor, fees, listLanes, raiseFee, reason, show } = commands
 
-/** Transfers: refused by policy, waiting for a bridge, a fee or a token, and reverted. */
 export const transferRows = {
   // Valid messages that the policy refuses. They are declined, and a retry decides again.
   PAYLOAD_WITH_CALL: fatal(
@@ -25,7 +24,7 @@ export const transferRows = {
   ),
   RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow` for the recipient, then `portage transfer retry`.'),
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
-  // Reasons to wait. Nothing is wrong with the transfer, but the chain or the bridge is not ready.
+  // Nothing is wrong with these transfers, but the chain or the bridge is not ready.
   BRIDGE_PAUSED: {
     ...retry('The bridge contract is paused.', 'Wait until the owner of the bridge ends the pause.'),
     ...cause('transfers', does.rechecks, [show]),

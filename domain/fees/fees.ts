@@ -7,38 +7,38 @@ export interface Fees {
   readonly tip: string
 }
 
-/** The market's fees. `baseFee`: decimal wei, absent on legacy chains. */
+/** `baseFee`: decimal wei, absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
-  /** Maximum price of a gas unit if no policy sets `maxFeePerGas`, decimal wei. Absent: no maximum. */
+  /** Maximum wei per gas if no policy sets `maxFeePerGas`, decimal. Absent: no maximum. */
   readonly cap?: string
 }
 
-/** Maximum gas limit of a no-op. No chain needs more for a transaction that moves nothing. */
+/** No chain needs more gas for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
-/** How much a new attempt raises both fees without a policy, percent. go-ethereum requires 10 (PriceBump). */
+/** go-ethereum accepts a replacement only with fees at least 10 percent higher (PriceBump). */
 const defaultBumpPercent = 20
 
-/** Costs of a call, decimal: `gasLimit` in gas units, and the `dataFee` of an L2 in wei (absent: 0). */
+/** `gasLimit` in gas units, and an L2's `dataFee` in wei (absent: 0), decimal. */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
 }
 
-/** `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call whatever the fees are. */
+/** `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call at any fee. */
 export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** The market's fees with the policy's `tipFactor`. On legacy chains the factor applies to the gas price. */
+/** Applies the policy's `tipFactor`, on legacy chains to the whole gas price. */
 export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuote {
   const tip = (BigInt(quote.tip) * BigInt(Math.round(tipFactor * 100)) + 99n) / 100n
   return { ...quote, maxFee: String(BigInt(quote.maxFee) - BigInt(quote.tip) + tip), tip: String(tip) }
 }
 
-/** The market's fees, limited by the policy's caps. On legacy chains `baseFeeCeiling` limits the gas price. */
+/** Limits the market's fees by the policy. On legacy chains `baseFeeCeiling` limits the gas price. */
 export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -54,7 +54,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // A submission at the market's price would buy a no-op at each rise of the base fee.
+  // With terms at the market's price, each rise of the base fee would replace the call by a paid no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -70,22 +70,22 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: CallPolicy
-  /** The transaction is needed now, so the limit of raises does not apply. The policy's caps still apply. */
+  /** The limit of raises (`feeLimitReached`) does not apply. The policy's caps still apply. */
   readonly urgent?: boolean | undefined
-  /** Minimum fees that an operator ordered. The policy's caps do not apply. An absent field follows the market. */
+  /** Ordered by an operator, so the policy's caps do not apply. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** A pool refuses Portage's attempts because it holds a dearer transaction from outside with this nonce. */
+  /** A pool refuses the attempts because it holds a dearer transaction from outside Portage with this nonce. */
   readonly outpriced?: boolean | undefined
-  /** Balance of the account, decimal wei. If `outpriced`, the next attempt must not cost more. */
+  /** Decimal wei. If `outpriced`, the next attempt must not cost more than this. */
   readonly balance?: string | undefined
-  /** Value of the call, wei, decimal. */
+  /** Decimal wei. */
   readonly value?: string | undefined
 }
 
 /**
- * Fees of the next attempt: the policy's `bumpPercent` above all earlier attempts, or the market's if they are higher.
- * Undefined if a limit is reached: then the last attempt is sent again. A no-op may exceed its policy's caps to replace
- * earlier attempts, because an unused nonce blocks all higher nonces.
+ * Fees of the next attempt: `bumpPercent` above all earlier attempts, or the market's fees if they are higher.
+ * Undefined: a limit is reached, so the last attempt is sent again. A no-op may exceed the caps to replace earlier
+ * attempts, because an unused nonce blocks all higher nonces.
  * @param offered all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -104,9 +104,8 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees that outbid a transaction from outside Portage with the lane's nonce: `maxFee` is raised as always, and the tip
- * is doubled, up to `maxFee`. On a legacy chain both are the gas price, which is raised as always. A call without a cap
- * is not raised once its tip alone is above the limit, because a rival that pays more would be in a block already.
+ * Outbids a transaction from outside Portage: the tip is doubled, up to `maxFee`. A call without a cap is not raised
+ * once its tip alone is above the limit, because a rival that pays more would be in a block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -121,17 +120,19 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Raises each fee by `percent` (rounded up, at least 1 wei) above the dearest attempt, or to the market's fee. */
+/**
+ * Raises each fee by `percent` (at least 1 wei) above the dearest attempt, or to the market's fee if that is higher.
+ */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Fees rise to at most this multiple of the market's or the first fee (Optimism's txmgr: FeeLimitMultiplier). */
+/** Multiple of the market's fee, or of the first fee, at which raises end (Optimism's txmgr: FeeLimitMultiplier). */
 const limitFactor = 5n
 
-/** Whether fees are at their limit. Without a limit, a nonce stuck for another reason would double its fee for ever. */
+/** Raises need a limit: if a nonce is stuck for another reason than its fee, the fee would rise for ever. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -139,28 +140,28 @@ export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean
   return highest(offered.map(({ maxFee }) => maxFee)) >= limit && highest(offered.map(({ tip }) => tip)) >= BigInt(market.tip)
 }
 
-/** Whether no block can take any of these attempts, because each maxFee is below the base fee (decimal wei). */
+/** Whether each maxFee is below the base fee (decimal wei), so that no block can contain any of the attempts. */
 export function pricedOut(offered: readonly Fees[], baseFee: string | undefined): boolean {
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** Maximum cost of an attempt, wei: gas limit × maxFee, plus the chain's charge for its data, plus the value. */
+/** Most that an attempt can cost, wei: gas limit × maxFee, plus data fee, plus value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
 
-/** Cost of a call at the present market, wei, including the chain's charge for its data. */
+/** Cost at the present market, wei, including the data fee. */
 export function costNow({ gasLimit, dataFee }: CallCost, { baseFee, tip, maxFee }: FeeQuote): bigint {
   const perGas = baseFee === undefined ? BigInt(maxFee) : BigInt(baseFee) + BigInt(tip)
   return BigInt(gasLimit) * perGas + BigInt(dataFee ?? '0')
 }
 
-/** Cost of the gas of a mined transaction, decimal wei. */
+/** Decimal wei. */
 export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: string; readonly effectiveGasPrice: string }): string {
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
 
-/** Higher than any fee, since fees have at most 78 digits. */
+/** Fees have at most 78 digits, so this is higher than any fee. */
 const uncapped = 10n ** 78n
 
 function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
@@ -171,7 +172,6 @@ function isDefault(market: FeeQuote, policy: FeePolicy): boolean {
   return market.cap !== undefined && policy.maxFeePerGas === undefined
 }
 
-/** Maximum price of a gas unit for this call, wei. */
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {
   if (maxFeePerTransaction === undefined) return capFrom(maxFeePerGas)
   const rest = BigInt(maxFeePerTransaction) - BigInt(dataFee ?? '0')
@@ -179,7 +179,7 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
-/** Maximum price of a gas unit by the terms, wei. Ignores malformed limits, which only a forged input has. */
+/** Ignores a malformed limit, which only a forged input can have. */
 function termsCap({ terms = {} }: CallPolicy, cost: CallCost): bigint {
   const limit = (wei: unknown) => (typeof wei === 'string' && isOf(forms.decimal, wei) ? wei : undefined)
   return capOf({ maxFeePerGas: limit(terms.maxFeePerGas), maxFeePerTransaction: limit(terms.maxFeePerTransaction) }, cost)
@@ -203,27 +203,27 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Limits of a transaction's cost, and how its fees are chosen. Each field has the most specific rule that sets it. */
+/** Fee limits, and how fees are chosen. Wei and gas are decimal. */
 export interface FeePolicy {
-  /** Maximum price of a gas unit, wei, decimal (EIP-1559 maxFeePerGas, or the legacy gas price). */
+  /** Maximum wei per gas: EIP-1559's maxFeePerGas, or the legacy gas price. */
   readonly maxFeePerGas?: string | undefined
-  /** Maximum tip per gas unit, wei, decimal (maxPriorityFeePerGas). */
+  /** Maximum wei per gas: EIP-1559's maxPriorityFeePerGas. */
   readonly maxTip?: string | undefined
-  /** The tip offered first is the market's times this, two decimals (venus-messager: gasOverPremium). Default: 1. */
+  /** The first tip is the market's times this, with two decimals (venus-messager: gasOverPremium). Default: 1. */
   readonly tipFactor?: number | undefined
-  /** How much each new attempt raises both fees, percent. Default: 20. */
+  /** Percent by which each attempt raises both fees. Default: 20. */
   readonly bumpPercent?: number | undefined
-  /** Maximum cost of a whole transaction, wei, decimal. Includes the data fee of an L2, excludes the value. */
+  /** Wei for a whole transaction, with the data fee of an L2 and without the value. */
   readonly maxFeePerTransaction?: string | undefined
-  /** While the base fee is above this (decimal wei), no new call is sent, and transfers wait without a nonce. */
+  /** While the base fee is above this (wei), no new call is sent, and transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
-  /** The gas limit is the estimate times this factor. */
+  /** The gas limit is the estimate times this. */
   readonly gasFactor?: number | undefined
-  /** Maximum gas units of a transaction, decimal. A call that needs more is not sent. */
+  /** A call that needs more gas is not sent. */
   readonly gasLimit?: string | undefined
 }
 
-/** Where a rule applies, from the most specific to the least. */
+/** From the most specific to the least. */
 export type FeeScope =
   | { readonly kind: 'transfer'; readonly id: string }
   | { readonly kind: 'lane'; readonly lane: string }
@@ -236,34 +236,35 @@ export interface FeeRule {
   readonly policy: FeePolicy
 }
 
-/** The facts of a transaction that decide which rules apply. Hex may be in upper or lower case. */
 export interface FeeSubject {
   readonly chain: ChainName
   /** Workflow id. */
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined
-  /** First four bytes of the call data, hex with 0x. */
+  /** First four bytes of the calldata, hex with 0x. */
   readonly selector?: string | undefined
-  /** Number of transfers that the call delivers. Absent: one. */
+  /** How many transfers the call delivers. Absent: one. */
   readonly deliveries?: number | undefined
   readonly terms?: Terms | undefined
 }
 
-/** `terms` apply in addition to the policy and to every default, so a submission can raise no limit. */
+/** `terms` apply in addition to the policy and the defaults, so a submission can raise no limit. */
 export type CallPolicy = FeePolicy & Pick<FeeSubject, 'terms'>
 
 export type FeePolicyResolver = (about: FeeSubject) => CallPolicy
 
-/** The fee limits of the config. */
 export interface FeeDefaults {
   readonly rules: readonly FeeRule[]
-  /** Maximum gas units of one delivery, before multiplication by the chain's entry in `gasFactors` (no entry: 1). */
+  /** Gas for one delivery. It is multiplied by the chain's entry in `gasFactors` (absent: 1). */
   readonly maxGas: number
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Gas always has a limit, because a stranger's token may burn any amount. At equal scopes, settings win. */
+/**
+ * Gas always has a limit, because a stranger's token may burn any amount. Rules of the settings win over equal rules
+ * of the config.
+ */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
@@ -272,18 +273,17 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   }
 }
 
-/** Takes each field from the most specific scope that sets it. Among rules with equal scopes the later one wins. */
+/** Takes each field from the most specific scope that sets it. Of rules with equal scopes, the later one wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)
     return rank === undefined ? [] : [{ rank, policy }]
   })
-  // The sort is stable, so among rules of equal rank the later one overwrites the earlier one.
   const least = matching.sort((a, b) => a.rank - b.rank).map(({ policy }) => defined(policy))
   return Object.assign({}, ...least) as FeePolicy
 }
 
-/** First four bytes of the call data. Undefined for a plain payment. */
+/** Undefined for a plain payment, which has no selector. */
 export function selectorOf(data: string): string | undefined {
   return data.length >= 10 ? data.slice(0, 10).toLowerCase() : undefined
 }
@@ -310,7 +310,6 @@ function sameHex(a: string, b: string | undefined): boolean {
   return a.toLowerCase() === b?.toLowerCase()
 }
 
-/** The value without fields that are undefined. */
 export function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T
 }

@@ -3,12 +3,11 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Maximum nonces in the ledger, enough for 15 minutes to finality at 20 per second. A full ledger grants no nonce. */
+/** Nonces in the ledger: 15 minutes to finality at 20 per second. A full ledger grants none. */
 const mostKept = 20_000
-/** Maximum bytes of packed entries. The rest of a state's 2 MiB is for fee raises and a deep reorganisation. */
+/** Bytes of packed entries. The rest of a state's 2 MiB is for fee raises and a deep reorg. */
 const mostBytes = 1_572_864
 
-/** Approximate size of an entry outside a page, bytes. */
 const looseBytes = 600
 
 /** Number of nonces in the ledger, and its limit. Large entries (long ids, many attempts) lower the limit. */
@@ -19,7 +18,7 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
   return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
 }
 
-/** The account's nonce and `next` differ by more than this only if a node gave a false answer. */
+/** The account's nonce and `next` differ by more only if a node gave a false answer. */
 const farApart = 1_000
 
 export interface Step {
@@ -27,15 +26,14 @@ export interface Step {
   readonly answer: LaneAnswer
 }
 
-/** Number of granted nonces that are not mined. The lane's window limits this number. */
 export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Unmined entries by ascending nonce. Does not visit the mined entries, since there may be thousands of them. */
+/** By ascending nonce. Does not visit mined entries, of which there may be thousands. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // JavaScript keeps number-like keys sorted.
+  // JavaScript sorts keys that are whole numbers.
   if (state.next - latest > farApart) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {
@@ -49,12 +47,12 @@ export function isMined(state: LaneState, { nonce }: Entry): boolean {
   return nonce < (state.observed?.latest ?? 0)
 }
 
-/** Whether the nonce was returned unsigned, and no no-op was signed for it afterwards. */
+/** The nonce was returned unsigned, and no no-op was signed for it since. */
 export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Cost of the dearest attempt, wei. Any attempt may be the one that is mined. */
+/** Wei. The dearest attempt counts, because any attempt may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -68,7 +66,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** 64 bits of the id (FNV-1a) in base 36, which is short. After a collision the second intent tries another round. */
+/** 64 bits of FNV-1a, short in base 36. If two ids collide, the second intent tries another round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
@@ -78,10 +76,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/**
- * Finds a nonce that a later round of this workflow holds for the same call. If there is one, a late step of an earlier
- * round must not get another nonce.
- */
+/** Finds a nonce of a later round for the same call: a late step of an earlier round must not get a second nonce. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -117,7 +112,7 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** Whether the balance covers one more grant. `detail`: why not. @param cost worst gas cost of the grant, wei */
+/** Whether the balance covers one more grant; if not, `detail` says why. @param cost most gas cost of the grant, wei */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
@@ -130,7 +125,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** The lane is broke while its balance is below the minimum, its lowest nonce's cost, or a refused grant's cost. */
+/** A lane is broke if its balance is below the minimum, its lowest nonce's cost, or the cost of a refused grant. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)
@@ -144,7 +139,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // The known cost is '0' if no grant was refused and the lane is broke for another reason.
+  // 0: the lane is broke for another reason than a refused grant.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

@@ -2,113 +2,107 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process's report on the account, sent at most once per block and only if there is something to report. */
+/** A process's report on the account: at most one per block, and only if there is something to report. */
 export interface Observation extends ledger.Observed {
   /** Nonces that this process drives. */
   readonly claims: readonly number[]
-  /** This process has observed without a gap since this height. `claims` says nothing about earlier blocks. */
+  /** The process has observed without a gap since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
-  /**
-   * Transaction count including the pool, by a quorum of nodes. A process sends it in its first observation, and in
-   * each later one until the ledger is `synced`.
-   */
+  /** Transaction count including the pool, by a quorum of nodes. Sent first, and until the ledger is `synced`. */
   readonly pending?: number
-  /** A majority of nodes shows a reorganisation of final blocks. Then `finalized` may fall, but `next` does not. */
+  /** A majority of nodes shows a reorg of final blocks. Then `finalized` may fall, but `next` does not. */
   readonly undone?: boolean
 }
 
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** Asks for a nonce. A draining lane, or one below its minimum balance, grants one only to `operatorTransaction`s. */
+  /** A draining lane, or one below its minimum balance, grants nonces only to operator transactions. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
   /**
-   * Asks for the nonce that an intent holds. With `callHash`, the caller may send the call, and the answer is
-   * `conflict` if the nonce is for another call.
+   * Finds the intent's nonce. With `callHash`, the caller may send this call. Conflict: the nonce is for another call.
    */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
-  /** Records the attempt with this `index`. If that attempt exists, nothing is added. The answer lists all attempts. */
+  /** Records the attempt, unless one with this `index` exists. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   /** Returns a nonce for which nothing was signed. */
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * Withdraws the intent. `leave`: only if the intent holds no nonce. `cancel`: the intent's nonce gets a no-op.
-   * `abandon`: the lane takes over the intent's unmined nonce, but only if the lane is forbidden or had no report for
-   * `withoutWorkerMs`.
+   * `leave`: only if the intent has no nonce. `cancel`: the nonce gets a no-op. `abandon`: the lane takes over the
+   * unmined
+   * nonce, if it is forbidden or had no report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** Fills this nonce with a no-op. If the nonce has an owner, an `operator` must use `cancelNonce` instead. */
+  /** Fills this nonce with a no-op. For a nonce with an owner, operators must use `cancelNonce`. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
-  /** The config of a process. A window from `setWindow` stays in force until the window in the config changes. */
+  /** The config of a process. A window from `setWindow` stays until the config's window changes. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
-  /** Reports that the chain no longer has this block, which the ledger knows as final. */
+  /** The chain no longer has this block, which the ledger knows as final. */
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
-/** Orders of operators, and the reports `configure` and `replaced` of processes. */
 export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
 
-/** An order without an author counts as given by `unnamed` (`orderOf`). */
+/** Without `order`, the order counts as given by `unnamed` (`orderOf`). */
 interface Named {
   readonly order?: Order
 }
 
-/** Orders of operators and of Portage itself. The ledger keeps each with author and reason (`LaneState.orders`). */
+/** The ledger keeps these with author and reason (`LaneState.orders`). */
 export type OperatorAsk = Named & OperatorOrder
 
 type OperatorOrder =
-  /** Replaces the call of this nonce's owner with a no-op. The owner tries again once the no-op is mined. */
+  /** Replaces the call of the nonce's owner with a no-op. The owner tries again when the no-op is mined. */
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
-  /** Makes one more attempt for this nonce now, with at least these fees. */
+  /** Makes one more attempt now, with at least these fees. */
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
-  /** Sends the signed bytes of this nonce again. Without `nonce`: of all nonces that are not in a block. */
+  /** Sends the signed bytes again. Without `nonce`: for all nonces that are not in a block. */
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
-  /** `only`: the kind of pause to end. Portage gives it, so that Portage never ends an operator's pause. */
+  /** `only`: the kind of pause to end, so that Portage never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   /** Grants nonces only to operator transactions. Transactions in flight go on. */
   | { readonly kind: 'drain'; readonly reason: string }
-  /** Grants no nonces. Intents may abandon an unmined nonce and go to another lane. Transactions in flight go on. */
+  /** Grants no nonces. Intents may abandon an unmined nonce and use another lane. Transactions in flight go on. */
   | { readonly kind: 'forbid'; readonly reason: string }
   /** Ends pause, drain and forbid. */
   | { readonly kind: 'activate' }
   | { readonly kind: 'setWindow'; readonly window: number }
   | { readonly kind: 'resync' }
-  /** Forgets all nonces, so that the account is read again. Refused if the chain has the ledger's final block. */
+  /** Forgets all nonces, and the account is read again. Refused if the chain still has the ledger's final block. */
   | { readonly kind: 'reset' }
 
-/** Why no nonce was granted. `none`: `find` found no nonce of this intent. */
+/** `none`: `find` found no nonce of this intent. */
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
 
 export type LaneAnswer =
   | { readonly kind: 'granted'; readonly entry: ledger.Entry }
-  /** `later`: the id of an intent that holds a nonce for a later round of the same workflow. */
+  /** `later`: the intent that holds a nonce for a later round of the same workflow. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string; readonly later?: string }
   | { readonly kind: 'attempts'; readonly attempts: readonly ledger.Attempt[] }
   | { readonly kind: 'free' }
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
-/** The ledger as a process last knew it. A reset or restored ledger learns from it which grants it lost. */
+/** The ledger as a process last knew it. From this, a reset or restored ledger learns which grants it lost. */
 export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized'>
 
 export interface ApplyRequest {
   readonly observe?: Observation
-  /** Absent: the ledger has not answered this process yet. */
   readonly known?: KnownLedger
   /** Run id of the ledger's last answer; empty before the first answer. Absent if no request asks for a nonce. */
   readonly run?: string
   readonly requests: readonly LaneRequest[]
 }
 
-/** A nonce that a process must fill with a no-op. Every answer repeats the order until the nonce is in a block. */
+/** Every answer repeats the order to fill a nonce with a no-op until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** Hash of the call that the no-op replaces, if known. If this call is mined, Portage itself used the nonce. */
+  /** The replaced call, if known. If it is mined, Portage itself used the nonce. */
   readonly callHash?: string
 }
 
-/** An operator's order to raise the fees of a nonce. Every answer repeats it until the attempt is recorded. */
+/** Every answer repeats the order to raise the fees until the attempt is recorded. */
 export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }
@@ -131,17 +125,18 @@ export interface LaneView
   readonly closed?: Closed
   readonly kept: number
   readonly keptLimit: number
-  /** Number of grants. It never falls, unlike `next`, which falls when nonces are returned. */
+  /** Number of grants. It never falls, but `next` falls when nonces are returned. */
   readonly granted: number
-  /** Id of the run that answered. After a reset, a request for another run gets no nonce. Queries leave it out. */
+  /** The run that answered. After a reset, a request for another run gets no nonce. Absent in answers to queries. */
   readonly run?: string
-  /** Height at which `finalized` was first reported. A lower nonce from this height on means a loss of final blocks. */
+  /**
+   * Height at which `finalized` was first reported. If the account's nonce is lower after it, final blocks were lost.
+   */
   readonly finalizedAt?: number
-  /** As in `Remembered`. */
   readonly lowestSince?: number
 }
 
-/** Why a lane is closed. It stays closed until an operator acts, or until its funds or its roles on chain change. */
+/** A closed lane stays closed until an operator acts, or until its funds or its roles on chain change. */
 export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replaced'
 
 export interface Closed {
@@ -151,13 +146,13 @@ export interface Closed {
   readonly by?: string
 }
 
-/** The owner of a nonce that fell out of its block. It is notified unless the reporting process drives the nonce. */
+/** A nonce fell out of its block. Its owner is notified, unless the reporting process drives the nonce. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number
 }
 
-/** Whether a lane takes new transfers (`open`), and if not, why. Transfers that hold a nonce act on the reason. */
+/** Whether a lane takes new transfers, and if not, why. Transfers that hold a nonce act on the reason. */
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: ledger.LaneId
   readonly open: boolean
@@ -165,7 +160,7 @@ export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly why?: ClosedFor | 'unserved'
 }
 
-/** Error code of each reason that may pass. `withdrawn` and `conflict` are permanent, so they have no code. */
+/** `withdrawn` and `conflict` are permanent, so they have no code for waiting. */
 export const refusalCodes = {
   paused: 'LANE_PAUSED',
   unsynced: 'LANE_UNSYNCED',

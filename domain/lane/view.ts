@@ -25,13 +25,13 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/** For how many blocks a process has driven the lowest nonce with its last attempt. 0: another nonce, or not known. */
+/** Blocks for which a process has driven the lowest nonce with its last attempt. 0: another nonce, or not known. */
 export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
   if (nonce !== latest || lowestSince === undefined) return 0
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))
 }
 
-/** Why the lane takes no new work. @param operatorTransaction the work is an operator's own transaction */
+/** @param operatorTransaction the work is an operator's own transaction */
 export function closedFor({ paused, closing, broke, replaced }: LaneState, operatorTransaction: boolean): Closed | undefined {
   if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
   if (closing && !(operatorTransaction && closing.mode === 'draining')) {
@@ -41,7 +41,7 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/** Nonces to fill with a no-op now. Released and inherited nonces wait (`fillDueAt`), as they may still be used. */
+/** Released and inherited nonces wait (`fillDueAt`), because they may still be used. */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0

@@ -5,18 +5,18 @@ const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 
 export interface AttemptSchedule {
   readonly triesMs: readonly number[]
-  /** Times between requests to a receiver that does not answer. */
+  /** Waits before the next request to a receiver that does not answer, ms. */
   readonly restsMs: readonly number[]
 }
 
-/** The tries of the Standard Webhooks specification: ten in three days. */
+/** Ten tries in three days, as the Standard Webhooks specification recommends. */
 export const attemptSchedule: AttemptSchedule = {
   triesMs: [5 * secondMs, 5 * minuteMs, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)],
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
-/** Longest pause after a failure, ms, even if the receiver asks for a longer one. */
+/** Limits also the pause that a receiver asks for. */
 const longestRestMs = hourMs
-/** After an outage, notifications with fewer tries than this are due first. Others may have caused the outage. */
+/** After an outage, notifications with fewer tries than this are due first: the others may have caused the outage. */
 const triesUntilAlone = 3
 
 /** `taken`: 2xx. `gone`: 410. `failed`: no answer, or a request to wait. `refused`: any other answer. */
@@ -29,12 +29,12 @@ export type SendAnswer =
 export interface AttemptFacts {
   /** ms since the epoch. */
   readonly now: number
-  /** From 0 to 1: lengthens waits by up to a fifth, to spread retries. */
+  /** From 0 to 1. Lengthens waits by up to a fifth, to spread retries. */
   readonly jitter: number
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** The state after a try. A notification is given up after its last refusal, but never for a missing answer. */
+/** Records a try. A notification is given up after its last refusal, but never because of missing answers. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)
@@ -68,7 +68,7 @@ function receiverAfter(
 ): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
-  // Tries that run in parallel fail together, so only the first failure counts.
+  // Parallel tries fail together, so only the first failure counts.
   if (failure && now < failure.nextAt) return {}
   const tries = (failure?.tries ?? 0) + 1
   const restMs = withJitter(restsMs[Math.min(tries, restsMs.length) - 1] ?? 0, jitter)
@@ -84,7 +84,7 @@ export function dueUnsent({ unsent }: NotifierState, now: number): readonly Unse
   return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
 }
 
-/** Whether there is room for more waiting notifications. If not, nothing is read from Temporal. */
+/** If there is no room, nothing more is read from Temporal. */
 export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {
   return unsent.length + pending.length < most
 }

@@ -7,25 +7,25 @@ import type { StreamView } from '../stream/stream.ts'
 import type { ChainName } from '../transfer/transfer.ts'
 import type { NotificationData, NotificationSubject, NotificationType } from './notification.ts'
 
-/** A lasting state. Receivers are notified each time that it begins. Plain JSON. */
+/** A lasting state. Receivers are notified each time that it begins. */
 export interface Condition {
-  /** Unique among present conditions: `{source}/{what}`. */
+  /** `{source}/{what}`, unique among present conditions. */
   readonly key: string
   readonly type: NotificationType
   readonly about: NotificationSubject
   readonly data: NotificationData
 }
 
-/** The conditions of one source. Absent `conditions`: they could not be read, so the known ones count as lasting. */
+/** Absent `conditions` mean that the source could not be read, so its known conditions last. */
 export interface ConditionSource {
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
 
-/** Gaps younger than this, ms, are not reported, since finality, the spy or the guardians' APIs usually fill them. */
+/** Younger gaps are not reported, because finality, the spy or the guardians' APIs usually fill them. */
 export const gapAgeMs = 10 * 60_000
 
-/** The conditions of a lane. A draining or forbidden lane is also reported as paused, with `why`. */
+/** A draining or forbidden lane is reported as paused, with the reason in `why`. */
 export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {
   const about = { chains: [chain], lane }
   const closed = closedFor({ ...state, broke: undefined }, false)
@@ -42,7 +42,7 @@ export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState)
   return found
 }
 
-/** Numbers of a stream whose transfers have been missing for `ageMs`. @param now ms since the epoch */
+/** @param now ms since the epoch */
 export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now: number, ageMs = gapAgeMs): readonly Condition[] {
   if (oldestGapAt === undefined || now - oldestGapAt < ageMs) return []
   const [bridge, source, target = ''] = stream.split(':')
@@ -59,12 +59,12 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
     const about = { bridge, ...(chains.length > 0 && { chains }) }
     const since = new Date(at).toISOString()
     const shown = (name: string | undefined) => name && printable(name)
-    // Only these fields are copied, because forged settings may have other fields in `scope`.
+    // Forged settings may have other fields in `scope`, so only these are copied.
     const data = {
       ...{ bridge: shown(bridge), chain: shown(chain), sourceChain: shown(sourceChain), targetChain: shown(targetChain) },
       ...{ by: printable(by), reason: printable(reason), since },
     }
-    // The key contains the time, since the same scope may be halted again between two readings.
+    // The time makes the key unique if the same scope is halted again between two readings.
     return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
   })
 }

@@ -15,12 +15,11 @@ export const notificationTypes = [
 ] as const
 export type NotificationType = (typeof notificationTypes)[number]
 
-/** One event, plain JSON. It is the same at each try and in a replay. */
 export interface Notification {
-  /** The `webhook-id`. A receiver recognises repetitions by this id. Letters, digits, `_` and `-`. */
+  /** The `webhook-id`, by which a receiver recognises repetitions. It has letters, digits, `_` and `-`. */
   readonly id: string
   readonly type: NotificationType | 'notification.test'
-  /** When the event happened, or was first seen, ms since the epoch. */
+  /** When the event happened or was first seen, ms since the epoch. */
   readonly at: number
   readonly data: NotificationData
 }
@@ -33,7 +32,7 @@ export interface NotificationSubject {
   readonly lane?: LaneId | undefined
 }
 
-/** The notifications that a receiver wants. An absent list: all. */
+/** If a list is absent, it allows all. */
 export interface NotificationFilter {
   readonly events: readonly NotificationType[]
   readonly chains?: readonly ChainName[] | undefined
@@ -41,28 +40,28 @@ export interface NotificationFilter {
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** A receiver of deliveries gets their reversals too. */
+/** A receiver that wants deliveries gets their reversals too. */
 export function wantsType({ events }: NotificationFilter, type: NotificationType): boolean {
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** Whether the filter lets a subject pass. A subject without a chain (a halt of everything) passes any `chains`. */
+/** A subject without chains (a halt of everything) passes every filter of chains. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/** Key to sort by time, the same at each try: µs since the epoch. The id gives the last three digits. */
+/** Sorts notifications by time and is the same at each try: µs since the epoch, the last three digits from the id. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }
 
 export interface Receiver {
   readonly name: string
-  /** Path and query may be secret, so only the origin may be shown. */
+  /** Only the origin may be shown, because path and query may be secret. */
   readonly url: string
-  /** Each secret (`whsec_` and base64) makes one signature. The receiver knows one secret and checks its signature. */
+  /** `whsec_` and base64. Each secret makes one signature, so that the receiver can change its secret. */
   readonly secrets: readonly CredentialSource[]
   readonly filter: NotificationFilter
 }

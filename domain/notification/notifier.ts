@@ -3,26 +3,26 @@ import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification, NotificationType } from './notification.ts'
 
-/** How far Temporal's list of closed transfers is read. Times in ms, by Temporal's clock except `since`. */
+/** How far Temporal's list of closed transfers has been read. Times are ms, by Temporal's clock except `since`. */
 export interface NotifierCursor {
-  /** All transfers that closed before this time were notified, or wait for another try. */
+  /** Every transfer that closed earlier was notified or waits for another try. */
   readonly from: number
   readonly seen: number
   /**
-   * `from` rises late, because Temporal lists some runs late. `seen` is the latest closing time that was listed at
-   * `since`, by the process's clock. Once enough time has passed since then, `from` becomes this `seen`.
+   * Temporal lists some transfers late, so `from` must not rise at once to the latest listed time. `seen` is the latest
+   * closing time that was listed at `since` (process's clock). Some time after `since`, `from` becomes `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
-  /** The newest notified runs that closed since `from`. After a crash, older runs are notified again. */
+  /** Prevents a second notification of transfers that closed since `from`. Only the newest are listed. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
 export interface UnsentNotification {
   readonly notification: Notification
   readonly tries: number
-  /** Earliest next try, ms since the epoch. */
+  /** ms since the epoch. */
   readonly nextAt: number
-  /** Why the last try failed, without any part of the URL or of the answer. */
+  /** Contains no part of the URL or of the answer. */
   readonly why: string
 }
 
@@ -41,10 +41,9 @@ export interface NotificationTestResult {
   readonly why?: string
 }
 
-/** The state of one receiver, plain JSON within `notifierLimits`. Temporal lists transfers, so the state has none. */
 export interface NotifierState {
   readonly cursor: NotifierCursor
-  /** When each notified condition that still holds was first seen, ms since the epoch, by key. */
+  /** When each condition that still lasts was first seen, ms since the epoch, by key. */
   readonly holding: Readonly<Record<string, number>>
   readonly pending: readonly Notification[]
   readonly unsent: readonly UnsentNotification[]
@@ -52,17 +51,17 @@ export interface NotifierState {
   readonly disabled?: DisabledReceiver | undefined
   /** Transfers that closed in this period are notified again, the oldest first. */
   readonly replay?: { readonly from: number; readonly to: number } | undefined
-  /** The latest notifications of conditions. `replay` sends them again, because Temporal does not list conditions. */
+  /** `replay` sends these again, because Temporal does not list conditions. */
   readonly recent: readonly Notification[]
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
   readonly lastSentAt?: number | undefined
-  /** When a step last recorded its progress and `counts`, ms since the epoch. */
+  /** When a step last recorded its progress, ms since the epoch. */
   readonly recordedAt?: number | undefined
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** Maximum items. `holding` (100 KB) has room for a thousand parked transfers and all other conditions. */
+/** `holding` (100 KB) has room for a thousand parked transfers and all other conditions. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 /** @param from transfers that closed earlier are not notified, ms since the epoch by Temporal's clock */
@@ -83,25 +82,25 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** A running step records its progress every minute. After this time without a record, ms, no step is running. */
+/** A running step records its progress every minute. Without a record for this time, no step runs. */
 const silentMs = 5 * 60_000
 
-/** When the receiver's notifications stopped, ms since the epoch. Undefined: the receiver is being notified. */
+/** When notification stopped, ms since the epoch. Undefined: it goes on. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // The workflow was alive when it obeyed its last order.
+  // The workflow was running when it obeyed its last order.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }
 
-/** Number of waiting notifications. @param closed how many closed transfers in Temporal's list are not read yet */
+/** @param closed number of closed transfers that Temporal lists and that have not been read */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
   const both = unsent.filter(({ notification }) => isListed(notification)).length
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/** Applies a reading: new conditions become pending, ended ones are dropped. An unread source ends no condition. */
+/** Adds new conditions and removes ended ones. Conditions of a source that could not be read stay. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],
@@ -123,7 +122,6 @@ export function withConditions(
   return { ...state, holding, pending: [...state.pending, ...begun], recent: [...state.recent, ...begun].slice(-notifierLimits.recent) }
 }
 
-/** Signals to a notifier. Anyone with access to Temporal can send them. */
 export type NotifierOrder =
   | { readonly kind: 'disable'; readonly order: Order }
   /** `fromNow`: skips the events that happened while the receiver was disabled. */
@@ -131,17 +129,17 @@ export type NotifierOrder =
   /** Notifies again of all events since `since`, ms since the epoch. */
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** A notification of the spending of a key, which only a process can see. A repeated id is ignored. */
+  /** Reports the spending of a key, which only a process can see. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
-/** Maximum length of a raised notification as JSON, characters. */
+/** Characters of JSON. */
 const mostRaised = 2_000
-/** Types that a signal may raise. A stranger's signal must not get an invented delivery signed and sent. */
+/** No other type may be raised: a stranger's signal must not get an invented delivery signed and sent. */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
-/** How far the clock of the raising process may be ahead, ms. */
+/** How far the clock of another process may be ahead. */
 const mostAheadMs = 24 * 3_600_000
 
-/** The state after an order. A malformed notification changes nothing. @param at ms since the epoch */
+/** A malformed notification changes nothing. @param at ms since the epoch */
 export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at: number): NotifierState {
   if (order.kind === 'raise') return isRaised(order.notification, at) ? raised(state, order.notification) : state
   const { kind } = order
@@ -163,7 +161,7 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
     }
     case 'test': {
       const test = { id: order.id, type: 'notification.test', at, data: { by: order.order.by, reason: order.order.reason } } as const
-      // A test is sent immediately, to see whether the receiver is back.
+      // Clearing the failure sends the test immediately, to see whether the receiver is back.
       return { ...noted, failure: undefined, pending: [test, ...noted.pending].slice(0, notifierLimits.pending) }
     }
   }
@@ -176,7 +174,7 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/** @param now ms, workflow time. A notification from far ahead could never be sent, and would block all others */
+/** A notification from far ahead could never be sent and would block all others. @param now ms, workflow time */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: text(64), at: whole })(given, '')

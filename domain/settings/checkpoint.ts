@@ -2,11 +2,10 @@ import { type Check, fields, listOf, rule, text, time, whole } from '../field-ch
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/** A copy of the settings outside Temporal, so that halts, the deny-list and revoked tokens survive a wipe. */
+/** Keeps halts, the deny-list and revoked tokens if Temporal is wiped. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string
-  /** ms since the epoch. */
   readonly at: number
   readonly settings: Settings
 }
@@ -22,7 +21,10 @@ const list = listOf(
   2_000,
 )
 
-/** Reads a checkpoint. It may be forged, so its rows must pass the checks of orders. Throws an Error with the field. */
+/**
+ * A checkpoint may be forged, so its rows must pass the checks of orders; `refused` counts the others.
+ * Throws an Error that names the malformed field.
+ */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),
@@ -42,7 +44,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
       refused += 1
     }
   }
-  // The version never falls, so a process that had these settings before the wipe sees no change.
+  // The version must not fall, so that a process that had these settings before the wipe sees no change.
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 

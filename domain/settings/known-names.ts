@@ -6,18 +6,18 @@ import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope 
 export interface KnownNames {
   readonly bridges: readonly string[]
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Names of the nodes of each chain that serve reads. A majority is a majority of these nodes. */
+  /** Nodes of each chain that serve reads: a majority is a majority of these nodes. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly networkIds?: readonly number[]
   readonly lanes: readonly string[]
-  /** Whether tokens that are not listed may be revoked, as settings from outside this namespace need. Absent: no. */
+  /** Whether unlisted tokens may be revoked, which settings from outside this namespace need. */
   readonly unlistedTokens?: true
 }
 
 /**
- * Refuses names that the config does not have, because an order with such a name has no effect. An order that removes a
- * row may have one. Throws INPUT_INVALID.
+ * Throws INPUT_INVALID for names outside the config, because such an order has no effect. An order that removes a row
+ * may use any name.
  */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
@@ -32,7 +32,7 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
   }
 }
 
-/** Refuses to revoke an unlisted id, because ids that nobody signed would fill the list of tokens for a year. */
+/** Ids that nobody signed would fill the list of tokens for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {
@@ -53,7 +53,7 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     case 'deny':
     case 'allow': {
       const [chain, address] = order.value.split('/')
-      // Wormhole numbers chains up to 65,535. Native bridges take the network ids of the config.
+      // Wormhole numbers chains up to 65,535. Native bridges use the network ids of the config.
       if (order.what === 'token' && Number(chain) > 65_535 && known.networkIds && !known.networkIds.includes(Number(chain)))
         fail(`${path}.value: no bridge has a chain ${chain}`)
       if (order.what === 'recipient' && address !== undefined) one(chain, chains, 'chain', `${path}.value`)
@@ -113,7 +113,7 @@ function fail(detail: string): never {
   throw new RelayerError('INPUT_INVALID', { detail })
 }
 
-/** Warns if no majority of a chain's nodes is enabled. @param nodes after the orders @param voters nodes that read */
+/** @param nodes as after the orders @param voters nodes that serve reads, by chain */
 export function majorityWarnings(
   orders: readonly SettingsOrder[],
   { nodes }: Pick<Settings, 'nodes'>,

@@ -4,14 +4,14 @@ import { byKind, type Check, fields, flag, listOf, object, ofForm, oneOf, option
 import { forms, isOf } from '../text/forms.ts'
 import type { SettingsOrders, HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/** Refuses malformed orders and secrets. Throws an Error that names the field and never its value. */
+/** Throws an Error that names a malformed field and never its value, because it may be a secret. */
 export function assertSettingsOrders(request: SettingsOrders): void {
   fields({ by: text(100), reason: text(500), orders: listOf(settingsOrder) })(request, '')
   const { length } = request.orders
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Maximum rows of each list. Every answer contains all settings, and must stay far below the server's 2 MB. */
+/** Maximum rows. Every answer contains all settings and must stay far below the server's 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } as const
 
 export function assertSettingsFit(settings: Settings): void {
@@ -20,17 +20,16 @@ export function assertSettingsFit(settings: Settings): void {
   }
 }
 
-/** `byKind` has already checked this field. */
 const kind: Check = () => {}
 const name = ofForm(forms.name)
 
 const maybe = optional(name)
-// Unknown fields are refused, since a misspelt one would turn a narrow halt into a halt of everything.
+// Unknown fields are refused: a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** A token in the form of `Parties.token`. An id with a leading zero or with more digits would match no token. */
+/** As `Parties.token`. An id with a leading zero or more digits would match no token. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
-/** An address of 20 bytes, or of 32 as in a message: 12 zero bytes first. */
+/** 20 bytes, or 32 bytes as in a message: 12 zero bytes first. */
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
@@ -101,15 +100,15 @@ const settingsOrder = byKind({
 } satisfies Record<SettingsOrder['kind'], Check>)
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
-/** Replaces each variable during the checks. No URL has this character, because it is for private use. */
+/** Replaces each variable during the checks. No URL has this private-use character. */
 const hole = '\uE000'
 
-/** Scheme, user info, host with port, path, query with fragment. */
+/** Groups: scheme, user info, host and port, path, query and fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)(\/[^?#]*)?([?#].*)?$/i
 
 /**
- * Refuses a node's URL with a secret, which would enter the history. Write secrets as variables (`${NODE_URL}`). Throws
- * an Error that starts with `path` and never shows the URL.
+ * Refuses a URL with a secret, because the URL enters the history. A variable (`${NODE_URL}`) holds the secret instead.
+ * Throws an Error that starts with `path` and never shows the URL.
  */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {
@@ -129,7 +128,7 @@ export function assertNodeUrl(url: unknown, path: string): void {
   if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\uE000(&[a-z_-]{1,20}=\uE000)*$/i.test(rest))) return fail('must not hold a query')
 }
 
-/** Fills in `${VARIABLE}`. A problem names the variable but never its value, which may be a key. */
+/** A problem names the variable and never its value, which may be a key. */
 export function resolveNodeUrl(
   url: string,
   environment: Readonly<Record<string, string | undefined>>,

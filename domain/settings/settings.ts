@@ -3,7 +3,7 @@ import { defined, type FeeScope, type FeePolicy, type FeeRule } from '../fees/fe
 import type { Order } from '../order.ts'
 import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 
-/** The scope of a halt. Each field narrows it. A scope without fields covers everything. */
+/** Each field narrows the scope. A scope without fields covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
   /** Covers transfers from and to this chain. */
@@ -24,8 +24,9 @@ export interface Halt extends Given {
 export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
-   * Lower case. A recipient is `<target chain name>/<address>` or `<address>`.
-   * A token is `<wormhole chain id>/<64 hex digits>`; of a native bridge, `<network id>/<64 hex digits of a contract>`.
+   * Lower case. Recipient: `<address>` or `<target chain name>/<address>`. Token: `<wormhole chain id>/<64 hex
+   * digits>`; of
+   * a native bridge, `<network id>/<64 hex digits of a contract>`.
    */
   readonly value: string
 }
@@ -34,15 +35,15 @@ export interface NodeChange {
   readonly chain: ChainName
   readonly name: string
   readonly disabled: boolean
-  /** URL of an added node, with secrets as `${VARIABLE}` (`assertNodeUrl`). */
+  /** URL of an added node, with variables in place of secrets (`assertNodeUrl`). */
   readonly url?: string | undefined
   readonly use?: NodeUse | undefined
 }
 
-/** `read`: reads only. `send`: sends only. `private`: sends only, on chains whose lanes send privately. */
+/** `read`: only reads. `send`: only sends. `private`: only sends, on chains whose lanes send privately. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/** An access token without its text. A revoked token that was never listed has only `jti` and `revoked`. */
+/** A revoked token that was never listed has only `jti` and `revoked`. */
 export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
   readonly jti: string
   readonly revoked?: Given
@@ -53,7 +54,7 @@ export interface SettingsChange extends Given {
   readonly order: SettingsOrder
 }
 
-/** One change of the settings. Every change is idempotent. */
+/** Every order is idempotent. */
 export type SettingsOrder =
   | { readonly kind: 'halt'; readonly scope: HaltScope }
   | { readonly kind: 'unhalt'; readonly scope: HaltScope }
@@ -62,7 +63,7 @@ export type SettingsOrder =
   /** Replaces the rule of this scope. A `policy` without fields removes the rule. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
-  /** Restores a node to its config, or removes an added node. */
+  /** Restores a node of the config, or removes an added node. */
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
   | { readonly kind: 'addToken'; readonly token: Principal }
   | { readonly kind: 'revokeToken'; readonly jti: string }
@@ -74,7 +75,7 @@ export interface Settings {
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
   readonly tokens: readonly IssuedToken[]
-  /** The newest 200 changes; the workflow's history has all. */
+  /** The newest 200 changes. The workflow's history has all of them. */
   readonly audit: readonly SettingsChange[]
 }
 
@@ -107,7 +108,7 @@ export interface SettingsOrders extends Order {
 
 const auditLength = 200
 
-/** Applies orders. If nothing changes, the version stays, so requests can be repeated. @param at ms since the epoch */
+/** An order that changes nothing leaves the version as it is. @param at ms since the epoch */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -156,7 +157,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/** Drops expired tokens. A revoked token that was never listed expires after the longest lifetime of a token. */
+/** A revoked token that was never listed expires after the longest lifetime of a token. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
@@ -200,7 +201,7 @@ function canonical(order: SettingsOrder): SettingsOrder {
 
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** Shortens a recipient of 32 bytes to its last 20, the form that bridges use. */
+/** Bridges use the last 20 bytes of a recipient of 32 bytes. */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }

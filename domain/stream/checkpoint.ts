@@ -5,7 +5,7 @@ import { clip, limits } from './gaps.ts'
 import { initialStream, completedHeight, completedNumber } from './reducer.ts'
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 
-/** A stream's progress, stored outside Temporal in case Temporal is wiped. It only shortens the backfill. */
+/** A copy of a stream's progress outside Temporal. After Temporal was wiped, it shortens the backfill. */
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
@@ -13,7 +13,7 @@ export interface StreamCheckpoint {
   /** MIP-61's completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** The scan's cursor. After a fork a quorum no longer has its block, and the checkpoint is worthless. */
+  /** The scan's cursor. If a fork has removed its block, the checkpoint is worthless. */
   readonly cursor?: ScannedBlock
   /** Exceptions above the watermark, so that these numbers are not started again. */
   readonly exceptions: readonly StreamException[]
@@ -35,7 +35,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
 /** MIP-61's BOOTSTRAP: scan from the head, backfill from `completedHeight`. Throws an Error that names the field. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
-  // The numbers of another contract or network belong to other transfers.
+  // Numbers of another contract or network belong to other transfers.
   if (value.origin !== config.origin) throw new Error(`origin: must be ${config.origin}`)
   const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
   const base = cursor && { base: cursor.height }
@@ -56,7 +56,6 @@ const exception = fields({
   at: whole,
 })
 
-/** Throws an Error that names the field if the value is not a checkpoint of this stream. */
 export function assertCheckpoint(value: unknown, stream: string): asserts value is StreamCheckpoint {
   object({
     version: rule((version) => version === 1, '1'),

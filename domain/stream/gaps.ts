@@ -5,7 +5,7 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Maximum items of each list; `text` in bytes. A full state is below 80 KiB without numbers outside the window. */
+/** Maximum items, and bytes for `text`. A full state is below 80 KiB without the numbers outside the window. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -18,7 +18,7 @@ export function newGap({ marks, config }: StreamState, from: bigint, to: bigint,
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
 }
 
-/** Replaces the part of each gap within `from` … `to` by `into(part)`. Without `into` the part is removed. */
+/** Replaces the part of each gap within `from` … `to` by `into(part)`, or removes it if `into` is absent. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
@@ -30,8 +30,9 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 }
 
 /**
- * Keeps the lists within their limits. If there are too many gaps, the two closest gaps become one gap, which takes in
- * the open numbers between them. An audit corrects the merged gap.
+ * Keeps the lists within `limits`. Of too many gaps, the two closest become one, which takes in the open numbers
+ * between
+ * them. An audit corrects the merged gap.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
@@ -69,8 +70,8 @@ function narrowest(gaps: readonly Gap[]): number {
 }
 
 /**
- * Adds a mark, which is a number with its height. Of the marks of one height, only the first and the last are kept. If
- * the list is full, every other mark of its older half is dropped.
+ * Adds a number with its height. Of one height, only the first and the last number are kept. If the list is full, every
+ * other mark of its older half is dropped.
  */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
@@ -83,12 +84,12 @@ export function mark(marks: Marks, number: string, height: number): Marks {
   return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
 }
 
-/** The lowest block that can hold the number: the height of the nearest mark below the number. */
+/** Returns the height of the nearest mark below the number: no lower block can contain the number. */
 export function heightBelow(marks: Marks, number: bigint): number | undefined {
   return marks.findLast(([known]) => BigInt(known) < number)?.[1]
 }
 
-/** Replaces invisible characters, and cuts the text to `limits.text` bytes of UTF-8. */
+/** Replaces invisible characters and cuts the text to `limits.text` bytes of JSON in UTF-8. */
 export function clip(text: string): string {
   let [kept, bytes] = ['', 0]
   for (const sign of text.replaceAll(invisible(), ' ')) {

@@ -1,9 +1,9 @@
-/** Both ends are included. */
+/** Both ends are part of the interval. */
 export type Interval = readonly [from: bigint, to: bigint]
 /** A set of u64 numbers: ascending intervals that neither touch nor overlap. */
 export type Intervals = readonly Interval[]
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
-/** As text: `5x4,4` is 5 to 9 and 13. Before `x`: distance from the last interval's end. After `x`: length - 1. */
+/** `5x4,4` is 5 to 9 and 13. Before `x`: distance from the last interval's end. After `x`: length - 1, if not 0. */
 export type PackedIntervals = string
 
 export function joinIntervals(intervals: readonly Interval[]): Intervals {
@@ -16,7 +16,7 @@ export function joinIntervals(intervals: readonly Interval[]): Intervals {
   return joined
 }
 
-/** @param others may overlap, and must be sorted by their first numbers */
+/** @param others sorted by first number; may overlap */
 export function subtractIntervals(intervals: Intervals, others: readonly Interval[]): Intervals {
   const left: Interval[] = []
   let at = 0
@@ -45,7 +45,7 @@ export function countIn(intervals: Intervals): bigint {
   return intervals.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
 }
 
-/** Takes at most `most` numbers: first the numbers from `from` upwards, then the lowest numbers. */
+/** Takes at most `most` numbers: first those from `from` upwards, then the lowest. */
 export function takeNumbers(intervals: Intervals, from: bigint, most: number): readonly bigint[] {
   const first = indexAt(intervals, from)
   const taken: bigint[] = []
@@ -91,7 +91,7 @@ export function pack(intervals: Intervals): PackedIntervals {
 const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
 export const toSet = (intervals: Intervals): IntervalSet => intervals.map(([from, to]) => [String(from), String(to)])
 
-/** Adds `from` … `to` to the set. Throws RangeError unless both are whole numbers and `from` is not above `to`. */
+/** Throws RangeError unless both are whole numbers and `from` is not above `to`. */
 export function addInterval(set: IntervalSet, from: string, to: string = from): IntervalSet {
   if (!/^[0-9]+$/.test(from) || !/^[0-9]+$/.test(to)) throw new RangeError(`${from} or ${to} is not a whole number`)
   if (BigInt(from) > BigInt(to)) throw new RangeError(`${from} is above ${to}`)
@@ -106,7 +106,7 @@ export function without(set: IntervalSet, from: string, to: string): IntervalSet
   return toSet(subtractIntervals(parse(set), parse([[from, to]])))
 }
 
-/** The numbers from `from` to `to` that are not in the set. @param set sorted by first numbers */
+/** Returns the numbers from `from` to `to` that the set lacks. @param set sorted by first numbers */
 export function missingBetween(set: IntervalSet, from: string, to: string): IntervalSet {
   return BigInt(from) > BigInt(to) ? [] : toSet(subtractIntervals(parse([[from, to]]), parse(set)))
 }

@@ -12,7 +12,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many more transfers may be opened. Parked numbers, and numbers outside the window, take no room. */
+/** How many transfers may be opened. Parked numbers, and numbers outside the window, take no room. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -28,7 +28,7 @@ export function isStarted(state: StreamState, number: string): boolean {
   return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
 
-/** Whether the number is not resolved. Then its transfer must be started when the source shows the number. */
+/** Whether the number's transfer must be started when the source shows the number. */
 export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }
@@ -77,7 +77,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number), end)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // A checkpoint listed this exception, or it was listed before gaps were merged. It stays an exception.
+    // The number is an exception from a checkpoint or from before a merge of gaps, and stays one.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
@@ -92,7 +92,7 @@ function withoutGap(state: StreamState, number: bigint, at: number): StreamState
   return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
 }
 
-/** An exception can be above all known numbers. When a reading passes over its number, the number becomes known. */
+/** An exception above all known numbers becomes known when a reading passes over it. */
 export function withPassed(state: StreamState, reading: Reading): Finding {
   const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
   return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
@@ -103,7 +103,9 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** Makes gaps of resolved numbers without an exception, even below `first`: the chain outranks an operator. */
+/**
+ * Makes gaps of resolved numbers without an exception, even below a trusted watermark: the chain outranks an operator.
+ */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state

@@ -2,14 +2,14 @@ import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pac
 import { awaitsNewSignatures } from '../catalogue/errors.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/** Maximum bytes for the numbers outside the window: about 8,000 intervals of numbers that are close together. */
+/** Enough for about 8,000 intervals that are close together. */
 export const maxOutsideBytes = 24 * 1024
 const crowdedBytes = maxOutsideBytes / 2
 
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/** Caches unpacked intervals by their immutable value, since each request needs them several times. */
+/** Caches unpacked intervals, because each request needs them several times. The key never changes. */
 const unpacked = new WeakMap<OutsideNumbers, Intervals>()
 
 function intervalsOf(numbers: OutsideNumbers): Intervals {
@@ -32,7 +32,7 @@ export function isAnyOutside({ outside }: Outside, from: string, to: string): bo
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
 
-/** Moves an open number outside the window. The reason replaces any earlier one. */
+/** The new reason replaces any earlier one. */
 export function moveOutside(state: StreamState, number: string, { code, waits }: Reason): StreamState {
   const others = bringBack(state, number, number).outside
   const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits && !one.condensed
@@ -43,9 +43,8 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
 }
 
 /**
- * Keeps the numbers outside the window within their bytes, so that strangers who park transfers stop no stream. Beyond
- * the limit, intervals that are close together become one, which takes in the resolved numbers between them. Resolved
- * numbers then count as parked until an audit reads them. Open numbers and gaps stay as they are.
+ * Limits the bytes, so that strangers who park transfers cannot stop a stream. Beyond the limit, close intervals become
+ * one, with the resolved numbers between them. These numbers count as parked until an audit reads them.
  */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps } = state
@@ -66,7 +65,7 @@ export function boundedOutside(state: StreamState): StreamState {
 const highestDistance = 1n << 64n
 const toInterval = ({ from, to }: { readonly from: string; readonly to: string }) => [BigInt(from), BigInt(to)] as const
 
-/** Joins neighbours that are at most `reach` apart, with no number of `between` between them. */
+/** Joins neighbours that are at most `reach` apart, unless a number of `between` is between them. */
 function bridge(intervals: Intervals, between: Intervals, reach: bigint): Intervals {
   const joined: [bigint, bigint][] = []
   for (const [from, to] of intervals) {

@@ -37,7 +37,7 @@ export function initialStream(config: StreamConfig): StreamState {
   }
 }
 
-/** Applies requests, which `assertStreamUpdate` has checked, one by one. Pure. @param at ms by the stream's clock */
+/** `assertStreamUpdate` must have checked the requests. @param at ms by the stream's clock */
 export function applyToStream(
   state: StreamState,
   { requests }: StreamUpdate,
@@ -86,7 +86,7 @@ function pause(state: StreamState, request: RequestOf<'pause'>, at: number): Str
   return done({ ...state, paused: { by: clip(by), reason: clip(reason), at } })
 }
 
-/** An operator's limit of open transfers. It outranks the config until a `setMaxOpen` without `maxOpen` removes it. */
+/** An operator's limit outranks the config until a `setMaxOpen` without `maxOpen` removes it. */
 function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'setMaxOpen'>, at: number): StreamStep {
   const { maxOpen } = request
   if (maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })
@@ -159,7 +159,7 @@ export function completedNumber(state: StreamState): string | undefined {
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/** MIP-61's completed_block_height, counted over all blocks: no block up to it has an unresolved number. */
+/** MIP-61's completed_block_height, but over all blocks: no block up to it has an unresolved number. */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined

@@ -25,7 +25,7 @@ export const intervals: Check = (value, path) => {
   })
 }
 
-/** How many numbers a finding has at most, so that an update stays far below Temporal's limits. */
+/** Keeps an update far below Temporal's limits. */
 const mostNumbers = 5_000
 
 const number: Check = (value, path) => {
@@ -95,7 +95,7 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
 type OrderKind = 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume'
 type Facts = Readonly<Record<string, string | number | undefined>>
 
-/** Requests that are orders, from operators or from the stream's agents. All other requests report findings. */
+/** Orders come from operators or from the stream's agents. All other requests report findings. */
 export type StreamOrder = RequestOf<OrderKind>
 
 const factsOf: { readonly [Kind in OrderKind]: (order: RequestOf<Kind>) => Facts } = {
@@ -113,7 +113,6 @@ export function isStreamOrder(request: StreamRequest): request is StreamOrder {
   return Object.hasOwn(factsOf, request.kind)
 }
 
-/** Records author and reason, clipped. @param at ms since the epoch by the stream's clock */
 export function noted(state: StreamState, order: StreamOrder, at: number): StreamState {
   const { by, reason } = orderOf(order, 'update')
   const facts = (factsOf[order.kind] as (order: StreamOrder) => Facts)(order)

@@ -6,10 +6,10 @@ import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Before this request the agent has started all transfers of the range. No other
- * request raises the cursor. The parent hash links each range to the previous range. A request that passes over a
- * wanted number was made from an old view, so it changes nothing. The first range must reach the checkpoint's block,
- * because otherwise a fork between the end of the range and that block would stay unseen.
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING: the only request that raises the cursor. The agent has started all transfers of
+ * the range, which the parent hash links to the last range. A request that passes over a wanted number comes from an
+ * old
+ * view and changes nothing. The first range must reach the checkpoint's block, or a fork below it would stay unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -26,7 +26,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const { fork: _, base: __, ...rest } = learnt
   const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // A backfill may have been ordered before the live scan began. Blocks of the live scan are removed from it.
+  // A backfill may have been ordered before the live scan, which now reads some of its blocks.
   const left = without(moved.backfill.left, String(request.from), String(Number.MAX_SAFE_INTEGER))
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
@@ -37,7 +37,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/** `received`: the spy sent a message, or the subscription is new. Then earlier missed messages are forgotten. */
+/** `received`: the spy sent a message, or the subscription is new. Earlier missed messages no longer count. */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -52,7 +52,9 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/** Moves the cursor below a fork. Later numbers become unknown: new blocks may give them to other transfers. */
+/**
+ * Moves the cursor below a fork. Higher numbers become unknown, because new blocks may give them to other transfers.
+ */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -78,7 +80,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** `first` and `start` after a fork: those of the config, if the fork may be below a trusted watermark. */
+/** Returns the config's `first` and `start` if the fork may be below a trusted watermark. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -87,13 +89,13 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/** Applies the source's count and table. Unseen numbers become gaps, `hidden` ones if their blocks were scanned. */
+/** Applies the source's count and table. Unseen numbers become gaps: `hidden` if their blocks were scanned. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan will read the blocks above the cursor. Without a scan, only the count shows which numbers exist.
+  // The scan will read blocks above the cursor. Without a scan, only the count shows new numbers.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -102,7 +104,7 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
 }
 
-/** The source's table may replace these states of a gap, because the table is more precise. */
+/** The source's table is more precise than these states of a gap, so it may replace them. */
 const vague: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
 
 function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
@@ -117,14 +119,14 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Records why numbers are missing. The states `hidden` and `undone` stay, because they say more. */
+/** Records why numbers are missing. `hidden` and `undone` stay, because they say more. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = { ...(code !== undefined && { code }), ...(code !== undefined && chain !== undefined && { chain }) }
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** MIP-61's BOOTSTRAP: lists blocks below the live scan, for any process to read. The list survives a crash. */
+/** MIP-61's BOOTSTRAP: lists blocks below the live scan, for any process to read. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -134,7 +136,7 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
   return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
 }
 
-/** Records one chunk of a backfill. The agent has started its transfers before, or has found them delivered. */
+/** The agent has started the transfers of this chunk, or has found them delivered. */
 export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (isAnyWanted(state, request.passed)) return present(state)
@@ -144,10 +146,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/**
- * Takes the watermark of an order or a checkpoint. A watermark above the known numbers or the cursor would skip
- * transfers, so it is refused and raises an alarm.
- */
+/** Refuses a watermark above the known numbers or the cursor, which would skip transfers, and raises an alarm. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)

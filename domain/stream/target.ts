@@ -5,7 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING, by any account. A number that the source has not shown raises an alarm. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING, for any account. A number that the source has not shown raises an alarm. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
@@ -34,7 +34,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
   return low > high ? [] : [[String(low), String(high)]]
 }
 
-/** Handles a reorg of final blocks of the target. Otherwise only an operator's order lowers the watermark. */
+/** After a reorg of the target's final blocks. Only this and an operator's order lower the watermark. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
@@ -43,14 +43,14 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Resolves a number that ended without a delivery, as an exception. An `undone` number must be seen again first. */
+/** Records an exception. An `undone` number must be seen again first. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** Moves a parked number outside the window. It stays in `open` if it is `early`. */
+/** An `early` number stays in `open`: its delivery must still be checked. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   if (!known && !outsideReason(state, number)) return present(state)
@@ -59,7 +59,7 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
 
-/** Records that the transfer runs again. If the list `open` is full, the number stays in the list `outside`. */
+/** If the list `open` is full, the number stays outside the window. */
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)

@@ -1,4 +1,4 @@
-/** A duration for people, in the largest unit that gives a number above 1: `40 s`, `30 min`, `3 h`, `2 days`. */
+/** `40 s`, `30 min`, `3 h`, `2 days`: the largest unit that gives a number above 1. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   if (seconds < 120) return `${seconds} s`
@@ -6,20 +6,18 @@ export function ageText(ms: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`
 }
 
-/** `now`, `8 s ago`. */
 export function agoText(ms: number): string {
   return ms < 1_000 ? 'now' : `${ageText(ms)} ago`
 }
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** `90s`, `15m`, `3h`, `2d`. */
 export const agePattern = /^([1-9][0-9]{0,5})([smhd])$/
 
-/** 100 years, ms. The start of an older age would be a year that no query of Temporal takes. */
+/** Temporal's queries refuse the start time of a much higher age. */
 const longestAgeMs = 36_525 * units.d
 
-/** An age in ms. Undefined: the text is no age, or one of more than 100 years. */
+/** Converts an age such as `90s` to ms. Undefined: the text is not an age, or the age is above 100 years. */
 export function parseAge(text: string): number | undefined {
   const [, amount, unit] = agePattern.exec(text) ?? []
   const ms = Number(amount) * units[unit as keyof typeof units]

@@ -1,22 +1,24 @@
 import { trimEnd } from './trim-end.ts'
 
-/** Decimals of each unit. Every coin of an EVM network has 18. */
+/** The coins of all EVM networks have 18 decimals. */
 const decimalsOf = { wei: 0, gwei: 9, ether: 18 } as const
 
-/** Name of a coin whose symbol is not known. `parseAmount` accepts it. */
+/** Shown if the symbol of a coin is unknown. `parseAmount` accepts it too. */
 const anyCoin = 'native coins'
 
 export interface Amount {
-  /** Decimal. */
   readonly wei: string
-  /** Symbol of the typed coin, in capitals. Absent: the amount was in wei, gwei, ether or `native coins`. */
+  /** The symbol that was typed, in capitals. Absent: the unit was wei, gwei, ether or `native coins`. */
   readonly coin?: string
 }
 
-/** An amount has at most this many digits before the point. 2^256 has 78. */
+/** Maximum digits before the point. 2^256 has 78 digits. */
 const mostDigits = 77
 
-/** Reads `5gwei`, `0.05 ETH`, `0.05 native coins`; without a unit, wei. Undefined: no amount, or fractions of a wei. */
+/**
+ * Parses `5gwei`, `0.05 ETH`, `0.05 native coins`, or a number of wei. Undefined: not an amount, or a fraction of a
+ * wei.
+ */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
@@ -31,10 +33,9 @@ export function parseAmount(text: string): Amount | undefined {
 
 const leastGwei = 10n ** 6n
 const leastCoins = 10n ** 14n
-/** How many significant digits of an amount people see at most. Digits before the point are always shown. */
 const mostSignificant = 6
 
-/** An amount for people: `3.2 gwei`. Cut to six significant digits, never rounded up. @param wei decimal */
+/** `3.2 gwei`: at most six significant digits, never rounded up. @param wei decimal */
 export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }
@@ -43,13 +44,13 @@ export function exactAmountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, (digits) => digits)
 }
 
-/** A gas price for people: `1.5 gwei`, `7 wei`. At most six significant digits, cut off. @param wei decimal */
+/** `1.5 gwei` or `7 wei`: at most six significant digits, never rounded up. @param wei decimal */
 export function gasPriceText(wei: string): string {
   const value = BigInt(wei)
   return value > 0n && value < leastGwei ? `${value} wei` : `${significant(scaled(wei, decimalsOf.gwei))} gwei`
 }
 
-/** An exact gas price: `1.500000001 gwei`. @param wei decimal */
+/** `1.500000001 gwei`: all digits. @param wei decimal */
 export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }

@@ -1,14 +1,11 @@
 import { agePattern, parseAge } from './age.ts'
 
-/**
- * How a text of one kind must look. Config, command line, API, orders and page check each kind with the same form.
- */
+/** How a text of one kind must look. Config, command line, API, orders and page use the same forms. */
 export interface Form {
-  /** Has no flags, because JSON Schema knows none. */
+  /** Must have no flags, because JSON Schema has none. */
   readonly pattern: RegExp
-  /** Ends the sentence "It must be …". */
+  /** Completes the sentence "It must be …". */
   readonly what: string
-  /** A rule beyond the pattern, for texts that match the pattern. */
   readonly holds?: (text: string) => boolean
 }
 
@@ -16,18 +13,18 @@ const below = (limit: bigint) => (text: string) => BigInt(text) < limit
 const canBeHost = (text: string) => URL.canParse(`http://${text}`)
 
 export const forms = {
-  /** Of a chain, node, bridge or receiver. Every object of JavaScript has a property `constructor`. */
+  /** Chains, nodes, bridges and receivers. Every object of JavaScript has a property `constructor`. */
   name: { pattern: /^(?!constructor$)[a-z][a-z0-9-]{0,30}$/, what: 'lower case letters, digits and dashes, and not constructor' },
   lane: { pattern: /^[a-z]+-[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$/, what: 'the id of a lane, like evm-1:0x…' },
   address: { pattern: /^0x[0-9a-fA-F]{40}$/, what: 'an address: 0x and 40 hex digits' },
   hash: { pattern: /^0x[0-9a-fA-F]{64}$/, what: 'a hash: 0x and 64 hex digits' },
   selector: { pattern: /^0x[0-9a-fA-F]{8}$/, what: 'a function selector: 0x and 8 hex digits' },
   bytes: { pattern: /^0x([0-9a-fA-F]{2})*$/, what: '0x and whole bytes in hex' },
-  /** A sequence, or the nonce of a native transfer. */
+  /** The sequence or number of a transfer. */
   u64: { pattern: /^(0|[1-9][0-9]{0,19})$/, what: 'a whole number below 2^64', holds: below(2n ** 64n) },
   decimal: { pattern: /^[0-9]{1,78}$/, what: 'a decimal number below 2^256', holds: below(2n ** 256n) },
   gas: { pattern: /^[0-9]{1,20}$/, what: 'a whole number of gas units' },
-  /** The nonce of an account, and other counts that a query or a command line gives as text. */
+  /** The nonce of an account, or another count that is given as text. */
   count: { pattern: /^[0-9]{1,15}$/, what: 'a whole number' },
   age: {
     pattern: agePattern,
@@ -35,7 +32,7 @@ export const forms = {
     holds: (text) => parseAge(text) !== undefined,
   },
   code: { pattern: /^[A-Z][A-Z0-9_]{1,60}$/, what: 'a code of docs/reference/errors.md, like LANE_NONE' },
-  /** `new URL` would accept line breaks, and add missing slashes. */
+  /** Needed in addition to `URL.canParse`, which accepts line breaks and missing slashes. */
   url: { pattern: /^[hH][tT][tT][pP][sS]?:\/\/[^\s\\]+$/, what: 'an http or https URL', holds: (text) => URL.canParse(text) },
   host: {
     pattern: /^[A-Za-z0-9._:-]+$/,
@@ -56,7 +53,7 @@ export function isOf(form: Form, value: unknown): value is string {
   return typeof value === 'string' && form.pattern.test(value) && (form.holds?.(value) ?? true)
 }
 
-/** Whether a text is an https URL, or http on loopback, without user or password. */
+/** Whether a text is a URL with https, or with http on loopback, and without user name and password. */
 export function isLink(text: unknown): text is string {
   if (!isOf(forms.url, text)) return false
   const { protocol, hostname, username, password } = new URL(text)
@@ -68,8 +65,8 @@ const firstYear = Date.UTC(1970)
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d\d:[0-5]\d))?$/i
 
 /**
- * The ms since the epoch of a day (UTC) or of a time with its zone: `2026-11-22`, `2026-11-22T17:00+01:00`. Undefined:
- * the text is neither, or the time is before 1970, which Temporal's queries refuse.
+ * Converts a day (UTC) or a time with its zone to ms: `2026-11-22`, `2026-11-22T17:00+01:00`.
+ * Undefined: neither of these, or before 1970, which Temporal's queries refuse.
  */
 export function parseTime(text: string): number | undefined {
   const [, day] = timePattern.exec(text) ?? []
@@ -77,7 +74,7 @@ export function parseTime(text: string): number | undefined {
   return at >= firstYear ? at : undefined
 }
 
-/** Whether the day exists. `Date` would read 31 February as 3 March. */
+/** `Date` would read 31 February as 3 March. */
 export function isDay(text: string): boolean {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)

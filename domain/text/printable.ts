@@ -1,13 +1,12 @@
 const longest = 300
 
 /**
- * Characters that control a terminal, that reorder or end a line, or that cannot be seen, and halves of surrogate pairs
- * (Unicode 15, chapter 23; UAX 9). A function, because workflows freeze what modules export, and a global expression
- * writes its `lastIndex`.
+ * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9).
+ * It is a function because workflows freeze exports, and a global RegExp must write its `lastIndex`.
  */
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** A stranger's text in one printable line of bounded length. */
+/** Makes a stranger's text one printable line of at most 300 characters. */
 export function printable(text: string): string {
   return cut(
     text
@@ -18,12 +17,12 @@ export function printable(text: string): string {
   )
 }
 
-/** The first characters of a text. No surrogate pair is cut in half. */
+/** Shortens a text without cutting a surrogate pair in half. */
 export function cut(text: string, most: number): string {
   return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Makes a line safe on a terminal: control, invisible and reordering characters become code points (`<U+1B>`). */
+/** Makes a line safe to print on a terminal: invisible characters become code points (`<U+1B>`). */
 export function harmless(line: string): string {
   return line.replaceAll(invisible(), (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
 }
@@ -32,12 +31,12 @@ export function harmlessLines(text: string): string {
   return text.split('\n').map(harmless).join('\n')
 }
 
-/** The text, if a shell takes it as one argument and no option, because strangers choose the ids of runs. */
+/** Returns the text if a shell reads it as one argument and not as an option. Strangers choose the ids of workflows. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }
 
-/** Makes one line of any value. A run that a person started may lack any field, which must not fail its task. */
+/** Accepts any value: a person who starts a workflow by hand may omit fields, and that must not fail its task. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(invisible(), ' ').replaceAll(/\s+/g, ' ').trim()

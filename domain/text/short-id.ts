@@ -5,26 +5,23 @@ export const leftOut = '…'
 const addressBegin = 6
 const addressEnd = 4
 
-/** `0x5290…9ee7`. */
+/** `0x5290…9ee7` */
 export function shortAddress(address: string): string {
   return `${address.slice(0, addressBegin)}${leftOut}${address.slice(-addressEnd)}`
 }
 
-/** Addresses of lanes up to this length, characters, are shown whole. */
 const longestAddress = 20
 
-/** `evm-56:0x5290…9ee7`. */
+/** `evm-56:0x5290…9ee7` */
 export function shortLane(lane: LaneId): string {
   const address = laneAddress(lane)
   return address.length > longestAddress ? `${lane.slice(0, -address.length)}${shortAddress(address)}` : lane
 }
 
-/** Parts of a stream's id up to this length, characters, are shown whole. */
 const longestPart = 40
-/** Bridge names up to this length, characters, are shown whole. Longer names are cut to their first word. */
 const longestBridge = 16
 
-/** A stream: `wormhole…:ethereum:0000…a585`. */
+/** `wormhole…:ethereum:0000…a585` */
 export function shortStream(id: string): string {
   const [bridge = '', ...rest] = id.split(':')
   const first = bridge.length > longestBridge ? bridge.replace(/^([^-]*)-.*$/s, `$1${leftOut}`) : bridge
@@ -35,12 +32,12 @@ export function shortHexIn(text: string): string {
   return text.replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, shortAddress)
 }
 
-/** The part of a workflow's id after the last `:`, which is random or unique. For a transfer: 64 bits of its digest. */
+/** The random or unique end of a workflow's id. For a transfer: 64 bits of its digest. */
 export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf(':') + 1)
 }
 
-/** Whether a short form, with `…` or `...` for the part left out, matches this id. Ignores case. */
+/** Whether a short form, with `…` or `...` in place of omitted parts, fits the id. Ignores case. */
 export function isShortFor(short: string, id: string): boolean {
   const [begin = '', end, ...more] = short.toLowerCase().split(/…|\.{3}/)
   if (end === undefined) return short.toLowerCase() === id.toLowerCase()
@@ -57,7 +54,7 @@ export function isShortFor(short: string, id: string): boolean {
   return whole.length - last.length >= at && whole.endsWith(last)
 }
 
-/** A short form has at least this many characters, since a shorter one would match nearly every id. */
+/** A shorter form would match nearly every id. */
 const fewestLeft = 8
 
 export function isShort(text: string): boolean {

@@ -3,18 +3,17 @@ import { cut, oneLine, utf8Bytes } from './printable.ts'
 
 // Temporal's Web UI shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Maximum bytes of a summary. Temporal allows 400 by default (user_metadata.proto), and encryption adds bytes. */
+/** Temporal allows 400 bytes by default (user_metadata.proto), and encryption adds some. */
 const mostSummaryBytes = 200
-/** How much of a stranger's text is shown in details at most, characters. */
 const longestForeign = 500
 
-/** Replacements of markup in summaries. Escapes are not used, because Temporal's command line would show them. */
+/** Markup is replaced and not escaped, because Temporal's command line would show the escapes. */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** Makes a summary: one line without markup or links. It is cut, since a summary that is too long would fail a task. */
+/** Makes one line without markup or links. The line is cut, because a summary that is too long would fail a task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0
@@ -27,7 +26,7 @@ export function summaryText(text: unknown): string {
   return short
 }
 
-/** Makes a stranger's text safe within Markdown: one line without markup, links, HTML or placeholders of the Web UI. */
+/** Makes a stranger's text safe in Markdown: one line without markup, links, HTML or placeholders of the Web UI. */
 export function foreign(text: unknown, longest = longestForeign): string {
   const line = oneLine(text)
   const short = withoutLinks(line.length > longest ? `${cut(line, longest)}…` : line)
@@ -38,12 +37,12 @@ export function code(text: unknown): string {
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll(/[{}]/g, ' ')}\``
 }
 
-/** A link to a workflow in the same Web UI. It works if the Web UI is served at the root of its host. */
+/** A link within Temporal's Web UI. It works only if the Web UI is served at the root of its host. */
 export function workflowLink(namespace: string, workflowId: string, text: string): string {
   return `[${foreign(text)}](/namespaces/${pathPart(namespace)}/workflows/${pathPart(workflowId)})`
 }
 
-/** A moment as ISO 8601. @param at ms since the epoch */
+/** @param at ms since the epoch */
 export function timeText(at: number): string {
   return new Date(at).toISOString()
 }
@@ -56,7 +55,7 @@ export function paragraphs(...given: readonly (string | false | undefined)[]): s
   return given.filter(Boolean).join('\n\n')
 }
 
-/** Breaks bare web addresses, which Markdown would turn into links. */
+/** Markdown would turn bare web addresses into links. */
 function withoutLinks(text: string): string {
   return text.replaceAll('://', '[:]//').replaceAll(/\bwww\./gi, (www) => `${www.slice(0, -1)}[.]`)
 }

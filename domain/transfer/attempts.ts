@@ -1,51 +1,46 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/**
- * An attempt that a process signed. `signed`: no node has accepted it yet. `open`: a node accepted it. `outbid`:
- * another attempt for its nonce was mined.
- */
+/** `signed`: no node has accepted it yet. `open`: a node has. `outbid`: another attempt for the nonce was mined. */
 export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string
   readonly fate: 'signed' | 'open' | 'mined' | 'reverted' | 'outbid'
 }
 
 /**
- * `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted it yet. `pending`: a node
- * accepted it. `reverted`: mined without effect. `replaced`: another attempt for the nonce was mined. `reorged`: the
- * block left the chain, but the transaction may be mined again. `dropped`: the nonce was left to the lane, or used by
- * another transaction.
+ * `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted it. `pending`: a node has.
+ * `reverted`: mined without effect. `replaced`: another attempt for the nonce was mined. `reorged`: its block left the
+ * chain, and it may be mined again. `dropped`: the lane took over the nonce, or another transaction used it.
  */
 export type TransactionFate = 'recorded' | 'signed' | 'pending' | 'mined' | 'reverted' | 'replaced' | 'reorged' | 'dropped'
 
-/** Times are ms since the epoch, by the clock of the process that reported the transaction. */
+/** Times are ms since the epoch, by the clock of the reporting process. Wei and gas are decimal. */
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
   readonly round: number
   readonly kind: 'call' | 'noop'
-  /** Absent: the ledger recorded the transaction, but no process has reported it yet. */
+  /** Absent while the fate is `recorded`, like `to`. */
   readonly hash?: string
-  /** Lower-case address. Absent: no process has reported the transaction yet. */
+  /** Lower case. */
   readonly to?: string
-  /** Wei, decimal. */
   readonly value?: string
-  /** Gas units, decimal. */
   readonly gasLimit?: string
-  /** Wei per gas, decimal. */
+  /** Wei per gas, like `tip`. */
   readonly maxFee: string
   readonly tip: string
   readonly fate: TransactionFate
-  /** Gas units, decimal, of the whole transaction. Absent: not in a block. */
+  /** Gas of the whole transaction. Absent: not in a block. */
   readonly gasUsed?: string
-  /** Gas paid, wei, decimal; for a batch the transfer's share. Absent: not in a block. */
+  /** Wei; for a batch, the transfer's share. Absent: not in a block. */
   readonly gasPaid?: string
-  /** When the attempt was recorded, before it was signed. After a takeover: when the new process learned of it. */
+  /**
+   * When the attempt was recorded, which is before it is signed. After a takeover: when the new process learned of it.
+   */
   readonly at?: number
-  /** When a node accepted it first. */
   readonly acceptedAt?: number | undefined
-  /** When it was last seen to enter a block. */
+  /** When it was last seen entering a block. */
   readonly includedAt?: number
-  /** When its block was last seen to leave the chain. */
+  /** When its block was last seen leaving the chain. */
   readonly reorgedAt?: number
 }
 
@@ -57,7 +52,7 @@ interface NonceReport extends Pick<TransferTransaction, 'lane' | 'nonce' | 'roun
   readonly landed?: { readonly txHash: string; readonly gasPaid: string }
 }
 
-/** Merges a process's report into the known transactions. The earliest `at` and `acceptedAt` stay. */
+/** Merges a report into the known transactions. The earliest `at` and `acceptedAt` are kept. */
 export function recordAttempts(
   earlier: readonly TransferTransaction[],
   { lane, nonce, round, at, tried, landed }: NonceReport,
@@ -100,7 +95,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && unmined.includes(one.fate) ? { ...one, fate: 'dropped' } : one))
 }
 
-/** Why a transfer cannot end yet. @param nonces that may still be mined; one without `nonce`: all grants of the lane */
+/** @param nonces may still be mined. An entry without `nonce` means all earlier grants of the lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

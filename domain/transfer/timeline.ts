@@ -11,7 +11,7 @@ export interface TimelineEntry {
   note: string
 }
 
-/** The states that a transfer entered, and between them what its transactions went through, each with its own time. */
+/** Merges the states of a transfer with the events of its transactions, by time. */
 export function timelineOf(entered: readonly TimelineEntry[], transactions: readonly TransferTransaction[] = []): TimelineEntry[] {
   const nonces = groupBy(transactions, ({ lane, nonce, round }) => `${lane} ${nonce} ${round}`)
   const steps = [...nonces.values()].flatMap((attempts) => attempts.flatMap((one, index) => stepsOf(one, attempts[index - 1])))

@@ -1,11 +1,11 @@
 import { groupBy } from '../group-by.ts'
 
-/** A transfer in the visibility store. Times in ms since the epoch. */
+/** A transfer in Temporal's visibility store. Times are ms since the epoch. */
 export interface TransferTraffic {
   readonly bridge: string
   readonly source: string
   readonly target: string
-  /** The transfer's state, or `undone` if its workflow closed without an outcome. */
+  /** `undone`: the workflow closed without an outcome. */
   readonly state: string
   readonly startedAt: number
   readonly closedAt?: number
@@ -13,10 +13,10 @@ export interface TransferTraffic {
 
 const stepsOfWindow = 60
 
-/** Only this many routes, the busiest, are listed, because anyone with access to Temporal can invent names. */
+/** Only the busiest routes are listed, because anyone with access to Temporal can invent names. */
 const mostRoutes = 100
 
-/** The time window of the last `minutes`. Its steps begin at fixed times, and the last step contains `now`. */
+/** The last `minutes`, in steps whose times do not depend on `now`. The last step contains `now`. */
 export function trafficWindow(minutes: number, now: number) {
   const stepMs = (minutes * 60_000) / stepsOfWindow
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }
@@ -26,7 +26,7 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const delivered = counted.filter((one) => deliveryTime(one).length > 0)
   const times = delivered.flatMap(deliveryTime)
-  // The server's clock may be ahead of this process's clock, so a transfer may seem to close in the future.
+  // A transfer may seem to close in the future, because the server's clock may be ahead.
   const byStep = groupBy(delivered, ({ closedAt = from }) => Math.min(steps - 1, Math.floor((closedAt - from) / stepMs)))
   return {
     routes: routesOf(counted),
@@ -39,7 +39,7 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   }
 }
 
-/** Time from the workflow's start to the delivery, ms. The list is empty if the transfer is not delivered. */
+/** Returns a list with the ms from start to delivery, or an empty list if the transfer is not delivered. */
 function deliveryTime({ state, startedAt, closedAt }: TransferTraffic): number[] {
   return state === 'delivered' && closedAt !== undefined ? [Math.max(0, closedAt - startedAt)] : []
 }
@@ -56,7 +56,7 @@ function routeOf(group: readonly [TransferTraffic, ...TransferTraffic[]]) {
   const oldest = open.reduce<number | undefined>((least, { startedAt }) => Math.min(least ?? startedAt, startedAt), undefined)
   return {
     ...{ bridge, source, target },
-    // `open` counts transfers by state; `ended` counts them by outcome, within the time window.
+    // `open` counts by state. `ended` counts by outcome.
     open: countBy(open),
     ended: countBy(group.filter(({ closedAt }) => closedAt !== undefined)),
     ...(oldest !== undefined && { oldestOpenAt: oldest }),

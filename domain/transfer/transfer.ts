@@ -1,17 +1,19 @@
 import { type ErrorCode, RelayerError } from '../catalogue/errors.ts'
-/** The name of a bridge protocol, as in the config: `wormhole-token-bridge`. */
+/** As in the config: `wormhole-token-bridge`. */
 export type BridgeName = string
-/** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
+/** As in the config: `ethereum`. The names are the same across a fleet. */
 export type ChainName = string
 
-/** Maximum bytes of a message. Every step carries it as base64, and Temporal accepts 2 MiB per value. */
+/** Every step carries the message as base64, and Temporal accepts 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** One message to deliver, plain JSON. Its signatures, or the source's table, were checked before it was made. */
+/** Plain JSON. The message's signatures, or its row in the source contract's table, were checked before. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** The source chain's number in the protocol, decimal. Ids contain it, because a config may rename the chain. */
+  /**
+   * The source chain's number in the protocol, decimal. Transfer ids contain it, because a config may rename the chain.
+   */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
@@ -22,21 +24,21 @@ export interface Transfer {
   readonly digest: string
   /** The signed message, base64. */
   readonly message: string
-  /** Chosen by the submission that started the transfer. A transfer that a person starts again has none. */
+  /** From the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms
 }
 
-/** Limits that a submission sets. The config's limits and the signer's hold as well: terms only lower them. */
+/** Limits of a submission. They can only lower the limits of the config and of the signer. */
 export interface Terms {
-  /** wei per gas unit, decimal. */
+  /** Wei per gas, decimal. */
   readonly maxFeePerGas?: string
-  /** wei for the whole transaction, decimal. */
+  /** Decimal wei. */
   readonly maxFeePerTransaction?: string
-  /** Id of the only lane that may deliver the transfer. */
+  /** The only lane that may deliver the transfer. */
   readonly lane?: string
 }
 
-/** The state of a transfer. The last four are outcomes. */
+/** The last four are outcomes. */
 export type TransferState = keyof typeof next
 
 const next = {
@@ -52,7 +54,7 @@ const next = {
   cancelled: [],
 } as const
 
-/** The states that may follow a state. The lifecycle document is generated from this table. */
+/** States that may follow a state. The lifecycle document is generated from this table. */
 export const transitions: Readonly<Record<TransferState, readonly TransferState[]>> = next
 export const transferStates = Object.keys(transitions) as readonly TransferState[]
 
@@ -60,28 +62,27 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** A transfer is parked after this many reverts, or after this many nonces that something else used. */
+/** A transfer is parked after this many reverts, or after something else has used this many of its nonces. */
 export interface ParkLimits {
   readonly reverts: number
   readonly spentNonces: number
 }
 
-/** More spent nonces are allowed than reverts: the transfer is not at fault if something else used the nonce. */
+/** More spent nonces than reverts are allowed, because they are not the transfer's fault. */
 export const defaultParkAfter: ParkLimits = { reverts: 5, spentNonces: 20 }
 
 export interface Delivery {
-  /** Sender of the transaction, lower-case 0x address. Absent if the chain shows only that there was a delivery. */
+  /** The sender, lower case. Absent if the chain shows only that there was a delivery. */
   readonly by?: string
-  /** Whether the sender is a lane of Portage. */
   readonly ours: boolean
   readonly txHash?: string
   readonly blockHeight?: number
   readonly blockHash?: string
-  /** Gas paid on the target chain, wei, decimal. Only if `ours`. */
+  /** Wei, decimal. Only if `ours`. */
   readonly gasPaid?: string
 }
 
-/** The bridge whose relayers MIP-61 describes, by its name in the config. */
+/** The bridge for which MIP-61 describes relayers. */
 export const mip61Bridge = 'native-bridge' satisfies BridgeName
 
 /** MIP-61's states. `transfer_pending_executed`: completed in a block that is not final. */
@@ -89,12 +90,12 @@ const byState = {
   admitting: 'transfer_initiated',
   waiting: 'transfer_initiated',
   parked: 'transfer_initiated',
-  // Once a nonce is requested, the completion may have been sent.
+  // After a nonce is requested, the completion may have been sent.
   broadcasting: 'transfer_pending',
   pending: 'transfer_pending',
   included: 'transfer_pending_executed',
   delivered: 'transfer_completed',
-  // MIP-61 has no transfers that end without a delivery.
+  // MIP-61 has no state for a transfer that ends without a delivery.
   rejected: undefined,
   declined: undefined,
   cancelled: undefined,
@@ -103,7 +104,7 @@ const byState = {
 /** `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined: another bridge, or ended undelivered. @param code without it, a failed transfer counts as initiated */
+/** Undefined: another bridge, or the transfer ended without a delivery. @param code of the last failure, if known */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
@@ -111,7 +112,7 @@ export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; co
   return failed ? 'transfer_pending_failed' : byState[state]
 }
 
-/** Name of a source outside the config, by its Wormhole chain id. A config must not give it to a chain. */
+/** Names a source chain outside the config. No chain of a config may have such a name. */
 export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }
@@ -120,7 +121,7 @@ export function numberOfUnconfigured(name: ChainName): string | undefined {
   return /^wormhole-([1-9][0-9]{0,4})$/.exec(name)?.[1]
 }
 
-/** A chain's entry in a map. Throws TARGET_CHAIN_UNSUPPORTED if this process does not serve the chain. */
+/** Throws TARGET_CHAIN_UNSUPPORTED if this process does not serve the chain. */
 export function ofChain<T>(parts: ReadonlyMap<ChainName, T> | undefined, facts: { chain: ChainName; bridge?: BridgeName }): T {
   const part = parts?.get(facts.chain)
   if (part !== undefined) return part

@@ -23,7 +23,7 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** Answers with the nonce that the intent holds, or grants one. @param fromEarlierRun if true, grants no new nonce */
+/** Returns the nonce that the intent holds, or grants one. @param fromEarlierRun true: grants no new nonce */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
@@ -62,7 +62,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // This nonce was granted to another request, whose caller may have signed and sent the call.
+    // The nonce was granted to another request, whose caller may have sent the call.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
@@ -80,7 +80,7 @@ function refusalOf(
   operatorTransaction: boolean,
 ): { why: Refusal; detail: string } | undefined {
   const closed = closedFor(state, operatorTransaction)
-  // A lane that is short of funds still grants what its balance can pay.
+  // A lane that is short of funds still grants the calls that its balance can pay.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
   const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
@@ -92,7 +92,6 @@ function refusalOf(
   return many >= keptLimit ? { why: 'window', detail: `${many} nonces wait for finality, and the lane keeps no more` } : undefined
 }
 
-/** Takes back a nonce for which nothing was signed. */
 export function release(state: LaneState, intentId: string, grantedTo: string): Step {
   const entry = ofIntent(state, intentId)
   if (!entry) return { state, answer: { kind: 'free' } }
@@ -109,10 +108,10 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** Maximum tombstones. A closing lane turns away only hundreds of intents, and their late steps soon time out. */
+/** A closing lane turns away only hundreds of intents, and their late steps soon time out. */
 const tombstoneLimit = 1_024
 
-/** After this time without a report, ms, a lane that holds nonces has no process: reports come every few seconds. */
+/** A lane without a report for this time has no process: reports come every few seconds. */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -123,10 +122,10 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
     return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
   }
   const held = { kind: 'held', nonce: entry.nonce } as const
-  // The tombstone outlives the entry, so that a late step gets no nonce even once the no-op is final.
+  // The tombstone outlives the entry, so a late step gets no nonce even after the no-op is final.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
   const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
-  // On a replaced chain no transaction of the lane can be mined before the lane is reset, so any intent may leave.
+  // On a replaced chain nothing of the lane can be mined before a reset, so any intent may leave.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
@@ -137,7 +136,7 @@ export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry[
   return put(state, { ...entry, fill: reason, maybeSent: true })
 }
 
-/** Removes the owner of an entry. The value stays, because the call may be mined instead of the no-op. */
+/** The value is kept, because the call may be mined instead of the no-op. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,
@@ -148,7 +147,7 @@ function orphan({ owner, ...rest }: Entry): Entry {
   }
 }
 
-/** The lowest nonce that an earlier ledger may have granted to anyone, and that may still be mined. */
+/** The lowest nonce that an earlier ledger may have granted and that may still be mined. */
 function inheritedNonce(state: LaneState): number | undefined {
   if (!state.synced) return state.next
   return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce

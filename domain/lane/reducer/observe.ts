@@ -4,21 +4,24 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
-/** One observation adds at most this many entries, so that the false answer of a node cannot blow up the ledger. */
+/** Limits what a node's false answer can add to the ledger. */
 const coveredLimit = 1_000
-/** How long, ms, a height below the known one counts as a lagging node's. Processes are never silent for longer. */
+/** For this time, a lower height counts as a lagging node's. Processes are never silent for longer. */
 const leadMs = 60_000
 
-/** Applies an observation. A synced ledger has entries for the 1,000 lowest unmined nonces, so no-ops can fill them. */
+/**
+ * Applies an observation. A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill
+ * them.
+ */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }
-  // A process with a lagging node may still report which nonces it drives.
+  // A process whose node lags may still report which nonces it drives.
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
-    // Attempts may have been added since the balance was reported, so funds are reviewed again.
+    // Attempts may have been added since the last balance.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
-    // Nobody has reported the known height or a higher one for long: a node was wrong, or the chain has gone back.
+    // Nobody reports the known height any more: a node was wrong, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
   // A lower `finalized` comes from a lagging node, unless most nodes report it (`undone`).
@@ -26,7 +29,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
   const { fillAfterBlocks } = state.config
   const observed = remembered(known, seen, fillAfterBlocks, now)
-  // `pending` includes the pool. Nonces in the pool count as granted, even if the ledger was reset and forgot them.
+  // Nonces in the pool count as granted, even if a reset ledger forgot them.
   const synced = state.synced || seen.pending !== undefined
   const handedOut = seen.pending === undefined ? state.next : Math.max(state.next, seen.latest, seen.pending)
   const next = synced ? Math.max(handedOut, seen.latest) : handedOut
@@ -55,7 +58,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a long gap between observations, idle times restart, because no process could report its nonces. */
+/** After a long gap, idle times begin again, because no process could report its nonces. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -88,7 +91,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   }
 }
 
-/** Adds ownerless entries for unmined nonces of an earlier ledger, from outside, or brought back by a rollback. */
+/** Adds entries without an owner for unmined nonces: of an earlier ledger, from outside, or after a rollback. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -106,12 +109,12 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/** The entry after an observation. If no process claims the lowest unmined nonce for long, it becomes an orphan. */
+/** The lowest unmined nonce becomes an orphan if no process claims it for `fillAfterBlocks`. */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
-  // An entry in a block packs better without heights. It needs them after a rollback, which sets them anew.
+  // An entry in a block packs better without heights. A rollback sets them again.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
-  // The idle time of a nonce that fell out of its block restarts, so that the lane does not fill it immediately.
+  // The idle time of a nonce that fell out of its block begins again, so that the lane does not fill it immediately.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
   const idle = seen.height - Math.max(sinceBlock, claimedBlock, seen.since)
   const isLost = nonce === seen.latest && owner && !fill && idle >= fillAfterBlocks
@@ -120,7 +123,7 @@ function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAft
 
 const mostForgotten = 32
 
-/** Records nonces that were used without a valid grant. @param at the ledger's clock, ms since the epoch */
+/** Records nonces that were used without a valid grant. @param at ms since the epoch by the ledger's clock */
 export function rememberForgotten(before: LaneState, after: LaneState, at: number): LaneState {
   const [from, to] = [before.next, after.next]
   const below = unmined(before).filter((entry) => reusable(entry) && isUsed(after, entry))
@@ -131,30 +134,28 @@ export function rememberForgotten(before: LaneState, after: LaneState, at: numbe
   return { ...after, forgotten: ranges.slice(-mostForgotten) }
 }
 
-/** A nonce counts as used if it is in a block, or `inherited`, because another ledger may have granted it. */
+/** An `inherited` nonce counts as used, because another ledger may have granted it. */
 function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** A range that continues the last one is joined with it. So steady use of the key elsewhere makes one range. */
+/** Joins adjacent ranges, so that steady use of the key elsewhere makes one range. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]
 }
 
 /**
- * Repairs a ledger that was reset or restored, so that it does not grant nonces that processes already have. Does
- * nothing if the chain's nonce is below a nonce that was final, because it is another chain then.
- * @param now ms since the epoch by the ledger's clock
- * @param fromEarlierRun true: the request was meant for the run before a reset, see `distrusted`
+ * Repairs a ledger that was reset or restored, so that it does not grant nonces that processes already have. If the
+ * chain's nonce is below a final nonce, the chain is another one, and nothing changes.
+ * @param fromEarlierRun true: the request was meant for the run before a reset (`distrusted`)
  */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // If both counted the same grants, `next` may be below `known.next`, because nonces were returned since. `next` is
-  // above `known.next` only after a reset.
+  // With equal counts, `next` may be below `known.next` because nonces were returned. It is above only after a reset.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -168,15 +169,15 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/** Stops grants until the account is read again, because after a reset the ledger does not know what it answered. */
+/** Stops grants until the account is read, because a reset ledger does not know its last answers. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** Marks returned nonces as `inherited`, because the run that was lost may have granted them again. */
+/** The lost run may have granted returned nonces again. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
-  // An entry in a block gets no heights, because it may be packed before the next observation.
+  // An entry in a block must have no heights, because it may be packed before the next observation.
   const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
   const inherited = Object.values(entries)
     .filter(reusable)

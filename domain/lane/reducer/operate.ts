@@ -6,7 +6,7 @@ import { fill } from './grant.ts'
 
 type Fill = Extract<LaneRequest, { kind: 'fill' }>
 
-/** Applies an order and records it. Orders are idempotent. @param now ms since the epoch by the ledger's clock */
+/** Applies and records an order. Orders are idempotent. @param now ms since the epoch by the ledger's clock */
 export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
   const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
@@ -44,7 +44,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
-      // Signals may be typed by hand. A window of `"8"`, null or -1 would open the lane without limit, or shut it.
+      // Signals may be typed by hand: a window of `"8"`, null or -1 would open or shut the lane.
       if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return done({ ...state, config: { ...state.config, window: order.window } })
     case 'resync':
@@ -79,7 +79,7 @@ function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
     if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
-    // An inherited nonce stays inherited until it is mined, since an intent of an earlier ledger may still own it.
+    // It stays inherited until it is mined, because an intent of an earlier ledger may still own it.
     if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
     return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
   })
@@ -99,7 +99,7 @@ function configure(state: LaneState, given: LaneConfig): LaneState {
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Accepts only the ledger's final block, because a process with an old view must not halt a lane after a reset. */
+/** Any other block comes from a process with an old view, which must not halt a lane after a reset. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

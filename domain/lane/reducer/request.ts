@@ -1,7 +1,7 @@
 import { anyText, byKind, type Check, decimal, fields, flag, listOf, oneOf, optional, text, whole } from '../../field-checks.ts'
 import type { ApplyRequest, LaneRequest } from '../messages.ts'
 
-/** Maximum transactions of one account in a pool (go-ethereum keeps 64, reth 16). A node that reports more is wrong. */
+/** go-ethereum keeps 64 transactions of an account in its pool, reth 16. A node that reports more is wrong. */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })
@@ -52,7 +52,7 @@ const update = fields({
   run: optional(anyText),
 })
 
-/** Throws an Error that names a field that the reducer cannot apply. A throw in the reducer would block the ledger. */
+/** Throws an Error that names a field. A throw in the reducer itself would block the ledger. */
 export function assertApplyRequest(request: ApplyRequest): void {
   update(request, '')
   const { pending = 0, latest = 0 } = request.observe ?? {}

@@ -1,6 +1,6 @@
 import type { Attempt, Entry, PackedEntries } from '../lane.ts'
 
-/** `{start}:{number}:{16 hex digits}/{round}`: intent ids of transfers and operator transactions. */
+/** `{start}:{number}:{16 hex digits}/{round}`, as transfers and operator transactions have. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
 const usualHash = /^0x[0-9a-f]{64}$/
 const usualRequest = /^([0-9a-f]{8})-(0|[1-9][0-9]{0,14})$/
@@ -13,7 +13,7 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** Parts of a usual intent id. An unusual intent id is in `start` as a whole. Absent: the entry has no owner. */
+  /** An unusual intent id is in `start` as a whole. Absent: the entry has no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string
@@ -22,11 +22,11 @@ interface Parts {
   readonly maybeSent: boolean
   readonly process?: string
   readonly request?: string
-  /** The other fields of the entry as JSON; empty if it has none. */
+  /** Other fields as JSON; empty if there are none. */
   readonly rest: string
 }
 
-/** An entry in a block needs no heights, so these values replace its heights. */
+/** An entry in a block needs no heights. */
 export const inBlock = { sinceBlock: 0, claimedBlock: 0 }
 
 function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: Entry): Parts {
@@ -71,7 +71,7 @@ function count(counter: UnfinishedDictionary, { attempts, start, number, hash, p
     for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
 }
 
-/** Packs one entry. In the place of the owner, `-` means no owner, and `.` precedes an unusual intent id. */
+/** For the owner, `-` means none, and `.` precedes an unusual intent id. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isNext = before !== undefined && nonce === before.nonce + 1
@@ -89,7 +89,7 @@ function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
 }
 
-/** The request that got the nonce, after `*` if the call may have been sent. A repeated process is left out. */
+/** `*` means that the call may have been sent. The process is omitted if the previous entry has the same one. */
 function requestText({ maybeSent, process, request }: Parts, before: Parts | undefined, to: Dictionary): string {
   const sent = maybeSent ? '*' : ''
   if (process === undefined || request === undefined) return sent
@@ -157,25 +157,24 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** Whether an intent may own one of the entries. False is certain. True must be checked in the unpacked entries. */
+/** False is certain. True must be checked in the unpacked entries. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)
   return text.includes(packedHex(digest)) && words.includes(start)
 }
 
-/** The strings of a page, each referred to by one to four capital letters. A number that occurs once is inline. */
+/** One to four capital letters refer to a string. A decimal that occurs once is written inline, in base 36. */
 export interface Dictionary {
   readonly words: readonly string[]
   reference(word: string): string
-  /** Writes a decimal number in few characters or as a reference. Any other string becomes a reference. */
   number(text: string): string
 }
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 
-/** Counts strings for a dictionary. Call `word` or `number` for every string, then `dictionary`. */
+/** Call `word` or `number` for every string of the page, then `dictionary`. */
 export class UnfinishedDictionary {
   readonly #counts = new Map<string, number>()
   readonly #isInline = (word: string): boolean => canonicalDecimal.test(word) && this.#counts.get(word) === 1
@@ -224,7 +223,7 @@ function digits36(token: string): bigint {
 const base64 = `${letters}abcdefghijklmnopqrstuvwxyz0123456789-_`
 const values: ReadonlyMap<string, number> = new Map(base64.split('').map((character, value) => [character, value]))
 
-/** Packs three hex digits into two characters. To unpack them, `hexOf` needs to know the number of digits. */
+/** Packs three hex digits into two characters. `hexOf` must know the number of digits. */
 export function packedHex(hex: string): string {
   let text = ''
   for (let at = 0; at < hex.length; at += 3) {

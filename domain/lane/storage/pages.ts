@@ -3,7 +3,7 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** Sizes of pages, in entries. A page holds packed entries in blocks. Requests and rollbacks unpack it. */
+/** Numbers of entries: in one page, and unpacked although in a block. */
 export interface PageSizes {
   readonly page: number
   readonly loose: number
@@ -13,8 +13,9 @@ const sizes: PageSizes = { page: 250, loose: 250 }
 /** `carried` leaves up to this many entries unpacked, so that people can read them. */
 const readable = 128
 /**
- * Pages are unpacked up to this far above the account's nonce. After a rollback, the owner of each unpacked nonce gets
- * a signal, and a run may send 2,000 signals (limit.numPendingSignals.error).
+ * Pages are unpacked only this far above the account's nonce. After a rollback, each unpacked owner gets a signal, and
+ * a
+ * run may send 2,000 signals (limit.numPendingSignals.error).
  */
 const openAhead = 1_000
 
@@ -70,7 +71,7 @@ export function openUnmined(state: LaneState): LaneState {
   return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
 }
 
-/** Unpacks the pages with nonces that are no longer in a block. `fell`: the range of all nonces in these pages. */
+/** `fell`: the range of nonces in pages that were in blocks and no longer are. */
 export function openFallen(state: LaneState, latest: number): { state: LaneState; fell: readonly [from: number, below: number] } {
   const fallen = (state.pages ?? []).filter((page) => page.inBlock && reaches(page, latest))
   const open = opened(state, (page) => reaches(page, latest))
