@@ -18,7 +18,7 @@ export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainC
   return chain
 }
 
-/** The named chain, or all chains of the config. Throws INPUT_INVALID. */
+/** Returns one chain, or all if no name is given. Throws INPUT_INVALID. */
 export function auditedChains(config: Pick<Config, 'chains'>, name: ChainName | undefined): ChainName[] {
   if (name === undefined) return Object.keys(config.chains)
   chainOf(config, name)
@@ -29,7 +29,7 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** Without lanes of chains in shadow mode, which no process serves. */
+/** Leaves out the lanes of chains in shadow mode, because no process serves them. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -40,7 +40,6 @@ export function chainsOfLanes(config: Pick<Config, 'chains'>): ReadonlyMap<LaneI
   return new Map(lanesOf(config).map(({ id, chain }) => [id, chain]))
 }
 
-/** The names that a change of the settings may use. */
 export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>): KnownNames {
   const named = Object.entries(chains).map(
     ([name, chain]) => [name, chain.nodes.map((node, index) => ({ name: node.name ?? `node-${index + 1}`, use: node.use }))] as const,
@@ -60,7 +59,6 @@ export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>)
   }
 }
 
-/** The config's fee limits as rules: global, per chain, per contract and function, per lane. */
 export function configRules(config: Config): FeeRule[] {
   const rules: FeeRule[] = config.fees ? [{ scope: { kind: 'global' }, policy: config.fees }] : []
   for (const [chain, settings] of Object.entries(config.chains)) {
@@ -87,7 +85,7 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Values for URLs of nodes that are added at runtime. The config alone names them, because hosts get the values. */
+/** Values for URLs of nodes that are added at runtime. Only the config may name them, because hosts get the values. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -95,13 +93,13 @@ export function nodeVariables(
   return Object.fromEntries(urlVariables.map((variable) => [variable, env[variable]]))
 }
 
-/** The signing limits of a chain's keys. Limits of the lane override them. Numbers are decimal strings. */
+/** Limits of the lane override limits of the chain. Numbers are decimal strings. */
 export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>, { signing: ofLane }: Pick<LaneSettings, 'signing'> = {}) {
   const limits = { ...ofChain, ...ofLane }
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/** All ids that transfer ids use for a source chain (name, Wormhole chain id, network id), given any of them. */
+/** Returns name, Wormhole chain id and network id of a source chain, given one of them. Transfer ids may use any. */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
@@ -109,7 +107,7 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/** The lane with this id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND. */
+/** Finds a lane by id or configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND, INPUT_INVALID. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) return laneOfChain(config, name.toLowerCase(), chain)
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
@@ -118,13 +116,12 @@ export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?
   return theOnlyLane(lanes, { lane: name, chain })
 }
 
-/** The id, if its network is that of the chain. Throws INPUT_INVALID (unknown chain), LANE_NOT_FOUND. */
 function laneOfChain(config: Pick<Config, 'chains'>, lane: LaneId, chain: string | undefined): LaneId {
   if (chain === undefined || idOf(chainOf(config, chain), laneAddress(lane)) === lane) return lane
   throw new RelayerError('LANE_NOT_FOUND', { detail: `It is no lane of ${chain}.`, facts: { lane, chain } })
 }
 
-/** The lane that a name matches. Throws LANE_NOT_FOUND for no match or several. */
+/** Throws LANE_NOT_FOUND unless there is exactly one lane. */
 export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: string; readonly chain: string | undefined }): LaneId {
   const [one, ...more] = new Set(lanes)
   if (one !== undefined && more.length === 0) return one

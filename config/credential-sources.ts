@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { CredentialSource } from '../domain/temporal-access.ts'
 import { invalid } from './load/problems.ts'
 
-/** A secret in a file. The file is read at each use. */
+/** The file is read at each use. */
 export function fileSource(file: string, from: string): CredentialSource {
   return { from, file, read: () => readFileSync(file, 'utf8') }
 }
@@ -11,7 +11,7 @@ export function textSource(value: string, from: string): CredentialSource {
   return { from, read: () => value }
 }
 
-/** A secret in an environment variable. Throws CONFIG_INVALID, with `path` and `source`, if the variable is not set. */
+/** Throws CONFIG_INVALID, with `path` and `source`, if the variable is not set. */
 export function variableSource(path: string, variable: string, env: NodeJS.ProcessEnv, source = 'Temporal'): CredentialSource {
   const value = env[variable]
   if (value) return textSource(value, `the variable ${variable}`)

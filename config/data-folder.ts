@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { Config } from './schema/schema.ts'
 
-/** Creates a missing data folder (mode 0700, ignored by git). Returns its path. Throws DATA_FOLDER_UNUSABLE. */
+/** Creates a missing data folder (mode 0700, ignored by git). Throws DATA_FOLDER_UNUSABLE. */
 export async function makeDataFolder(path: string): Promise<string> {
   try {
     const made = await mkdir(path, { recursive: true, mode: 0o700 })
@@ -18,7 +18,7 @@ export async function makeDataFolder(path: string): Promise<string> {
   }
 }
 
-/** Where stream checkpoints are kept: by default in the data folder. Undefined: nowhere. */
+/** Default: in the data folder. Undefined: checkpoints are not kept. */
 export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick<Config, 'dataFolder' | 'streams'>) {
   if (checkpoints === undefined) return { kind: 'directory', path: join(dataFolder, 'checkpoints') } as const
   return checkpoints.kind === 'none' ? undefined : checkpoints

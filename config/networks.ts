@@ -10,7 +10,6 @@ const known: ReadonlyMap<string, string> = new Map(
         534352,
       ],
       ...[7777777, 1313161554],
-      // Test networks.
       ...[300, 560048, 1301, 4801, 6343, 17000, 59141, 84532, 421614, 534351, 763373, 11155111, 11155420],
     ],
     RBTC: [30],
@@ -47,7 +46,7 @@ const known: ReadonlyMap<string, string> = new Map(
   }).flatMap(([coin, networks]) => networks.map((id) => [String(id), coin] as const)),
 )
 
-/** The symbol of a network's coin, from the config or the table. Undefined if neither has the network. */
+/** The symbol of a network's coin. Undefined: neither the config nor the table has it. */
 export function coinOf({ chains }: Pick<Config, 'chains'>, networkId: string | number): string | undefined {
   const named = Object.values(chains).find((chain) => String(chain.networkId) === String(networkId))?.coin
   return named ?? known.get(String(networkId))
@@ -57,13 +56,12 @@ export function coinOfLane(config: Pick<Config, 'chains'>, lane: LaneId): string
   return coinOf(config, /^[a-z]+-([0-9]+):/.exec(lane)?.[1] ?? '')
 }
 
-/** Undefined if the chain or its coin is unknown. */
 export function coinOfChain(config: Pick<Config, 'chains'>, name: string): string | undefined {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   return chain && coinOf(config, chain.networkId)
 }
 
-/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares this table with the SDK. */
+/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares the two. */
 export const knownExplorers: Readonly<Record<string, string>> = {
   '1': 'https://etherscan.io/',
   '56': 'https://bscscan.com/',
@@ -88,7 +86,7 @@ export const knownExplorers: Readonly<Record<string, string>> = {
   '98867': 'https://testnet-explorer.plume.org/',
 }
 
-/** Base URL of a chain's block explorer, to which `tx/<hash>` or `address/<address>` is added. Undefined: unknown. */
+/** The base URL, to which `tx/<hash>` or `address/<address>` is added. */
 export function explorerOf({ networkId, explorer }: Pick<ChainConfig, 'networkId' | 'explorer'>): string | undefined {
   return explorer ?? knownExplorers[String(networkId)]
 }

@@ -15,12 +15,12 @@ interface Setting<Value> {
   readonly from: string
 }
 
-/** The settings of one origin. A setting of a later origin replaces the same setting of an earlier origin. */
+/** The settings of one origin. A later origin replaces the same setting of an earlier origin. */
 interface Layer {
   readonly address?: Setting<string>
   readonly namespace?: Setting<string>
   readonly tls?: Pick<Setting<never>, 'from'>
-  /** Absent if this origin sets neither true nor false. */
+  /** Absent: this origin sets neither true nor false. */
   readonly tlsDisabled?: Setting<boolean>
   readonly serverName?: Setting<string>
   readonly ca?: CredentialSource
@@ -30,7 +30,7 @@ interface Layer {
   readonly headers?: Setting<Readonly<Record<string, string>>>
 }
 
-/** The Temporal server of a config, and the origin of each setting. Secret values are left out. */
+/** `settings` names the origin of each setting, without secret values. */
 export interface ResolvedTemporal extends TemporalAccess {
   readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
 }
@@ -55,7 +55,7 @@ export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv):
   }
 }
 
-/** The encryption keys that a config names, not read yet. Throws CONFIG_INVALID for a variable that is not set. */
+/** Throws CONFIG_INVALID for a variable that is not set. Keys are read later. */
 function payloadEncryption({ encryption }: TemporalConfig, env: NodeJS.ProcessEnv): PayloadEncryption | undefined {
   if (!encryption) return undefined
   const { keys, required } = encryption
@@ -162,11 +162,11 @@ const profileSchema = z.object({
   tls: z
     .object({ disabled: z.boolean().optional(), serverName: text, clientCert: source, clientKey: source, serverCACert: source })
     .optional(),
-  // Printable ASCII, as gRPC requires of metadata (gRPC over HTTP2, "Custom-Metadata").
+  // gRPC requires printable ASCII (gRPC over HTTP2, "Custom-Metadata").
   grpcMeta: z.record(z.string(), z.string().regex(/^[ -~]*$/)).optional(),
 })
 
-/** Throws CONFIG_INVALID without quoting the file, which may hold a secret. */
+/** The error must not quote the file, which may contain a secret. */
 function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
   let profile: ClientConfigProfile
   try {
@@ -181,7 +181,7 @@ function load(where: string, read: () => ClientConfigProfile): z.output<typeof p
   throw problem(where, `has a wrong value in ${fields}`, 'Correct it; temporal.useEnvironment: false does without it.')
 }
 
-/** @param from names the origin of a setting. `isFile`: a credential is a path (true) or the text itself (false) */
+/** `isFile`: the credential is a path (true) or the text itself (false). */
 function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Layer, isFile?: boolean) => string): Layer {
   const { address, namespace, apiKey, tls, grpcMeta } = profile
   const asText = (name: keyof Layer, value: string | undefined) => (value === undefined ? undefined : { value, from: from(name) })

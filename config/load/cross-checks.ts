@@ -5,7 +5,7 @@ import { isShownName, pathText, type Problem } from './problems.ts'
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
 
-/** Finds problems between fields. Reads the unchecked tree, so that these problems are listed with all others. */
+/** Reads the tree before the schema check, so that one error lists all problems. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
@@ -116,7 +116,7 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
   ]
 }
 
-/** A source of Wormhole: a chain of the config, or `wormhole-<number>` of another chain with a known emitter. */
+/** A chain of the config, or `wormhole-<number>` for another chain with a known emitter. */
 function checkSource(path: string, source: unknown, { emitters, everySource }: Fields, chains: Chains): Problem[] {
   if (typeof source !== 'string') return []
   const number = numberOfUnconfigured(source)
@@ -142,7 +142,7 @@ const neededByWormhole = {
   contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
 }
 
-/** Refuses two spellings of one token, which would make its fee ambiguous. */
+/** Two spellings of one token would make its fee ambiguous. */
 function checkTokens(path: string, table: Fields): Problem[] {
   const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
   return repeated(
@@ -162,8 +162,8 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // A contract computes a transfer's id without the source chain. So a target contract with two sources would take two
-  // equal transfers, one from each source, for one transfer.
+  // A transfer's id does not contain the source chain. If a target contract had two sources, it would count two equal
+  // transfers as one.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {
@@ -188,7 +188,7 @@ function laneIds(chains: Chains): string[] {
   )
 }
 
-/** Receivers must have different names. A filter on an unknown chain, bridge or lane would match nothing. */
+/** A filter with an unknown name would match nothing. */
 function checkReceivers(receivers: readonly Fields[], names: Readonly<Record<'chains' | 'bridges' | 'lanes', string[]>>): Problem[] {
   const same = repeated(
     receivers.map(({ name }) => name),

@@ -2,7 +2,7 @@ import { pathText, type Problem } from './problems.ts'
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{[^}]*\}?/g
 
-/** Replaces `${NAME}` in the texts of a tree with the environment variable's value. Problems never quote the value. */
+/** Replaces `${NAME}` in texts with the environment variable's value. Problems never quote the value. */
 export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly tree: unknown; readonly problems: Problem[] } {
   const problems: Problem[] = []
   const walk = (node: unknown, path: readonly PropertyKey[]): unknown => {

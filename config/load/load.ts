@@ -6,7 +6,7 @@ import { invalid, toProblems } from './problems.ts'
 import { type Config, configSchema } from '../schema/schema.ts'
 import { readYaml } from './yaml.ts'
 
-/** Loads a YAML file. Relative paths are resolved from its folder. Throws CONFIG_INVALID with all problems. */
+/** Resolves relative paths from the file's folder. Throws CONFIG_INVALID with all problems. */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const problem = `the file ${cause.code === 'ENOENT' ? 'does not exist' : 'cannot be read'}`
@@ -15,7 +15,7 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<
   return resolvePaths(parseConfig(text, env, path), dirname(resolve(path)))
 }
 
-/** The config of a YAML text. `source` names it in errors. Throws CONFIG_INVALID. */
+/** `source` names the text in errors. Throws CONFIG_INVALID. */
 export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string): Config {
   const raw = readYaml(text, source)
   if (raw === null || raw === undefined) {

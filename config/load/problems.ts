@@ -3,15 +3,14 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { forms, isOf } from '../../domain/text/forms.ts'
 import { type Field, fieldAt } from '../schema/fields.ts'
 
-/** A mistake in a config. It quotes no value, because values may be secrets. */
+/** A mistake in a config. It must quote no value, because values may be secrets. */
 export interface Problem {
-  /** Path of the field, such as `chains.ethereum.nodes[0].url`. Empty if the problem concerns the whole file. */
+  /** For example `chains.ethereum.nodes[0].url`. Empty for a problem of the whole file. */
   readonly path: string
   readonly problem: string
   readonly remedy: string
 }
 
-/** Makes the error CONFIG_INVALID, which lists all problems. `source` names the config in its text. */
 export function invalid(source: string, problems: readonly Problem[], cause?: unknown): RelayerError {
   const lines = problems.map(({ path, problem, remedy }) => `\n  - ${path ? `${path} ` : ''}${problem}. ${remedy}`)
   return new RelayerError('CONFIG_INVALID', { detail: `${source}:${lines.join('')}\n`, facts: { problems: problems.length }, cause })
@@ -30,7 +29,7 @@ const hiddenName = '(a name that is not shown)'
 const keyOfMap = /^([0-9]{1,5}|\*|0x[0-9a-fA-F]{8}|[0-9]{1,5}\/(0x)?[0-9a-fA-F]{1,64}|__proto__)$/
 const fieldLike = /^[A-Za-z][a-z]{0,20}([A-Z][a-z]{1,20}){0,5}$/
 
-/** Whether a problem may name it. Other names may be secrets, because a wrong colon makes a name of a value. */
+/** Whether a problem may quote the name. A misplaced colon turns a secret into a name. */
 export function isShownName(name: string): boolean {
   return fieldLike.test(name) || isOf(forms.name, name) || isOf(forms.address, name) || keyOfMap.test(name)
 }
@@ -126,7 +125,7 @@ function article(noun: string): string {
   return `a ${plainNouns[noun] ?? noun}`
 }
 
-/** Levenshtein distance of two names. */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

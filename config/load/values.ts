@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { type Form, forms, isLink } from '../../domain/text/forms.ts'
 
-/** Text that matches `form`. `rule` is the error message, printed after the field's path. */
 export const text = (form: RegExp, rule: string) => z.string().regex(form, rule)
-/** A rule for `refine`: exactly one of these two fields is set. The rule applies even if other fields are wrong. */
+/** Arguments for `refine`: exactly one of two fields is set. The rule applies even if other fields are wrong. */
 export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
   [
     (fields: { readonly [Field in A | B]?: unknown }) => (fields[one] === undefined) !== (fields[other] === undefined),
@@ -13,7 +12,7 @@ export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
     },
   ] as const
 
-/** A text of this form. @param more ends the error message */
+/** @param more ends the error message */
 export function ofForm({ pattern, what, holds }: Form, more = '') {
   const rule = `must be ${what}${more}`
   const schema = text(pattern, rule)
@@ -30,9 +29,8 @@ export const hash = lowerCase(ofForm(forms.hash))
 export const selector = lowerCase(ofForm(forms.selector))
 export const lane = lowerCase(ofForm(forms.lane))
 export const decimal = ofForm(forms.decimal, quoted)
-/** Positive wei as text, because JSON and YAML numbers lose digits. At most a thousand billion coins of 18 decimals. */
+/** Text, because JSON and YAML numbers lose digits. At most a thousand billion coins of 18 decimals. */
 export const wei = text(/^[1-9][0-9]{0,29}$/, 'must be a decimal number of wei in quotes, above 0')
-/** Decimal, since JSON and YAML numbers lose digits above 2^53. */
 export const sequence = ofForm(forms.u64, quoted)
 export const gasUnits = ofForm(forms.gas, quoted)
 export const name = ofForm(forms.name)
@@ -56,5 +54,4 @@ export const path = ofForm(forms.path)
 export const url = ofForm(forms.url)
 export const linkUrl = url.refine(isLink, 'must be https, or http on loopback, without a name or password in it')
 
-/** The value of an HTTP header `Authorization`. */
 export const authorization = text(/^[\x20-\x7e]{1,8192}$/, 'must be one line of printable characters')

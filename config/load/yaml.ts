@@ -1,7 +1,7 @@
 import { type ErrorCode, parseDocument } from 'yaml'
 import { invalid, type Problem } from './problems.ts'
 
-/** Texts for the YAML library's errors. Its own messages quote the file, which may hold secrets. */
+/** The library's own messages quote the file, which may contain secrets. */
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   BAD_ALIAS: 'an alias (*name) is not the name of an anchor (&name)',
   BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape',
@@ -17,13 +17,13 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Maximum nesting, more than any config needs. Functions that read the tree recursively need a limit. */
+/** Functions that read the tree recursively need a limit. No config nests this deep. */
 const deepest = 50
 
-/** The tree of a YAML text, with aliases resolved. Throws CONFIG_INVALID, which does not quote the text. */
+/** Throws CONFIG_INVALID, which does not quote the text. */
 export function readYaml(text: string, source: string): unknown {
   try {
-    // YAML's hexadecimal numbers are disabled, so an address needs no quotes and keeps its digits.
+    // Without YAML's hexadecimal numbers, an address keeps its digits and needs no quotes.
     const document = parseDocument(text, {
       // The library prints warnings to stderr, and they quote the text.
       logLevel: 'error',
@@ -35,7 +35,7 @@ export function readYaml(text: string, source: string): unknown {
     if (depthOf(tree) <= deepest) return tree
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'CONFIG_INVALID') throw error
-    // Other errors of the library (an alias without an anchor, too many aliases, endless nesting) are reported below.
+    // Other errors of the library (missing anchors, too many aliases, endless nesting) are reported below.
   }
   const problem = 'the YAML is nested too deep, or has aliases (*name) that lead nowhere, into themselves, or to too much'
   throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
 import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, url, whole } from '../load/values.ts'
 
-/** A token on its native chain, parsed to `<wormhole chain id>/<64 lower-case hex digits>` so that equal ones match. */
+/** Parsed to `<wormhole chain id>/<64 lower-case hex digits>`, so that equal tokens match. */
 const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
-  // An impossible chain id would match no transfer, and the fee would only seem to be set.
+  // A fee for an impossible chain id would match no transfer.
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
@@ -96,7 +96,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
 })
 
-/** One direction of a native bridge (MIP-61's contracts). */
+/** One direction between two contracts of MIP-61. */
 export const nativeRouteSchema = z.strictObject({
   source: chainName.describe('Source chain.'),
   target: chainName.describe('Target chain.'),

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { configSchema } from './schema.ts'
 
-/** A config field as JSON Schema, in the form that users write. */
+/** A field as JSON Schema, in the form that users write. */
 export type Field = z.core.JSONSchema.JSONSchema
 
 export function configFields(): Field {
   return z.toJSONSchema(configSchema, { io: 'input' })
 }
 
-/** The fields inside a field: `<name>` for maps with free names, `[]` for lists. Single values and unions have none. */
+/** Named `<name>` in maps with free names, and `[]` in lists. Single values and unions have none. */
 export function childrenOf({ properties, additionalProperties, items }: Field): Readonly<Record<string, Field>> {
   const others = { ...(additionalProperties && { '<name>': additionalProperties }), ...(items && { '[]': items }) }
   return { ...properties, ...others } as Record<string, Field>
 }
 
-/** The field at a path of names and indices. In a union, the field of the first option that has the path. */
+/** In a union, returns the field of the first option that has the path. */
 export function fieldAt(path: readonly PropertyKey[]): Field | undefined {
   return path.reduce<Field | undefined>((field, part) => {
     const options = field ? (field.oneOf ?? [field]) : []
@@ -25,12 +25,12 @@ export function fieldAt(path: readonly PropertyKey[]): Field | undefined {
 
 const reference: Field = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
-/** JSON Schema of the config file, for editors. Every text may be `${NAME}`. `portage config check` checks more. */
+/** The config file's JSON Schema for editors. `portage config check` checks more. */
 export function configJsonSchema(): Field {
   return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
 }
 
-/** Lets a text with rules (pattern, enum…) also be a reference `${NAME}`. Keys of maps cannot be references. */
+/** A text with rules (pattern, enum…) may also be a reference `${NAME}`. Keys of maps cannot be references. */
 function withReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withReferences)
   if (typeof node !== 'object' || node === null) return node
@@ -46,5 +46,5 @@ function withReferences(node: unknown): unknown {
   }
 }
 
-/** Rules that the text `${NAME}` would break. `const` is not one of them: the kind of a union is never a reference. */
+/** Rules that `${NAME}` would break. `const` is not one of them: the kind of a union is never a reference. */
 const ruled = ['pattern', 'format', 'enum', 'allOf', 'maxLength'] as const

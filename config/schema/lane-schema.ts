@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address, between, callStart, decimal, gasUnits, oneOf, path, selector, url, variable, wei, whole } from '../load/values.ts'
 
-/** Fee limits and raises (domain/fees/fees.ts). The most specific rule that sets a field decides its value. */
+/** The most specific rule that sets a field decides its value (domain/fees/fees.ts). */
 export const feePolicySchema = z.strictObject({
   maxFeePerGas: decimal.optional().describe('Highest price per unit of gas, wei.'),
   maxTip: decimal.optional().describe("Highest part of that for the block's builder, wei."),
@@ -13,7 +13,7 @@ export const feePolicySchema = z.strictObject({
   gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more is not sent.'),
 })
 
-/** Where a lane's key is. Keys in environment variables leak easily, so `environment` is for development only. */
+/** `environment` is for development only, because keys in environment variables leak easily. */
 export const signerSchema = z.discriminatedUnion('kind', [
   z
     .strictObject({
@@ -56,7 +56,7 @@ const limits = {
   maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
 }
 
-/** Limits that the signer enforces and that only the config can raise. The defaults limit what a stranger can waste. */
+/** Only the config can raise these limits. The defaults limit what a stranger can waste. */
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,

@@ -4,13 +4,13 @@ import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { lane, name, oneOf, path, variable } from '../load/values.ts'
 
-/** Requires https, because notifications are confidential. Allows no user name, since the signature is enough. */
+/** Requires https, because notifications are confidential. */
 function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/** Where machines find credentials: this host, link-local (also inside IPv6), and addresses of AWS, Google, Alibaba. */
+/** Addresses at which cloud machines find credentials (AWS, Google, Alibaba), this host, and link-local ones. */
 const credentialAddresses = new BlockList()
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 for (const [net, bits] of [

@@ -8,7 +8,7 @@ import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
 import { authorization, between, chainName, path, text, url, wei, whole } from '../load/values.ts'
 
-/** Where stream checkpoints are kept: outside Temporal, because they are needed after Temporal was wiped. */
+/** Outside Temporal, because checkpoints are needed after Temporal was wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('directory').describe('A folder, one file per stream.'),
@@ -24,10 +24,10 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
   }),
 ])
 
-/** A duration in seconds. `usual` is the default, and `least` leaves healthy work enough time. */
+/** `least` leaves healthy work enough time. */
 const seconds = (least: number, usual: number) => between(least, 3_600).default(usual)
 
-/** Temporal's rules for names: no dot in a deployment name, and no colon, which joins name and build id. */
+/** Temporal's rules: no dot in a deployment name, and no colon, which joins name and build id. */
 const deploymentSchema = z.strictObject({
   name: text(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, _ and -')
     .default('portage')
