@@ -9,7 +9,6 @@ import type { OrderSubject } from '../domain/access.ts'
 import { forms } from '../domain/text/forms.ts'
 import { isShort, isShortFor } from '../domain/text/short-id.ts'
 
-/** Throws INPUT_INVALID for an unknown name. */
 export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainConfig {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   if (!chain) {

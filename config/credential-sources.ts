@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import type { CredentialSource } from '../domain/temporal-access.ts'
 import { invalid } from './load/problems.ts'
 
-/** The file is read at each use. */
 export function fileSource(file: string, from: string): CredentialSource {
   return { from, file, read: () => readFileSync(file, 'utf8') }
 }

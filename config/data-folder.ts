@@ -18,7 +18,6 @@ export async function makeDataFolder(path: string): Promise<string> {
   }
 }
 
-/** Default: in the data folder. Undefined: checkpoints are not kept. */
 export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick<Config, 'dataFolder' | 'streams'>) {
   if (checkpoints === undefined) return { kind: 'directory', path: join(dataFolder, 'checkpoints') } as const
   return checkpoints.kind === 'none' ? undefined : checkpoints

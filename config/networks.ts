@@ -46,7 +46,6 @@ const known: ReadonlyMap<string, string> = new Map(
   }).flatMap(([coin, networks]) => networks.map((id) => [String(id), coin] as const)),
 )
 
-/** The symbol of a network's coin. Undefined: neither the config nor the table has it. */
 export function coinOf({ chains }: Pick<Config, 'chains'>, networkId: string | number): string | undefined {
   const named = Object.values(chains).find((chain) => String(chain.networkId) === String(networkId))?.coin
   return named ?? known.get(String(networkId))

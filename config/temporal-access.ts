@@ -20,7 +20,6 @@ interface Layer {
   readonly address?: Setting<string>
   readonly namespace?: Setting<string>
   readonly tls?: Pick<Setting<never>, 'from'>
-  /** Absent: this origin sets neither true nor false. */
   readonly tlsDisabled?: Setting<boolean>
   readonly serverName?: Setting<string>
   readonly ca?: CredentialSource
@@ -30,7 +29,6 @@ interface Layer {
   readonly headers?: Setting<Readonly<Record<string, string>>>
 }
 
-/** `settings` names the origin of each setting, without secret values. */
 export interface ResolvedTemporal extends TemporalAccess {
   readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
 }
@@ -55,7 +53,6 @@ export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv):
   }
 }
 
-/** Throws CONFIG_INVALID for a variable that is not set. Keys are read later. */
 function payloadEncryption({ encryption }: TemporalConfig, env: NodeJS.ProcessEnv): PayloadEncryption | undefined {
   if (!encryption) return undefined
   const { keys, required } = encryption
@@ -202,7 +199,6 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
     apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
     headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { value: grpcMeta, from: from('headers') } : undefined,
   }
-  // Undefined values must not replace values of earlier origins.
   return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
 }
 

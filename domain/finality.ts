@@ -1,7 +1,6 @@
 /** `tag`: the node decides which blocks are final. `depth`: a block is final once `blocks` others are above it. */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
-/** @param tagged height of the node's `finalized` block, if the node has one */
 export function finalizedHeight(policy: FinalityPolicy, latest: number, tagged: number | undefined): number {
   if (policy.kind === 'instant') return latest
   if (policy.kind === 'depth') return Math.max(0, latest - policy.blocks)

@@ -18,9 +18,7 @@ export interface GivenOrder extends Order {
 
 type OrderFacts = Readonly<Record<string, string | number>>
 
-/** Shown if an order has no name: somebody sent a signal without the API or the command line. */
 const unnamed = 'unnamed'
-/** A cancel request of Temporal does not contain a name. */
 export const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 export const portageItself = 'portage'
 export const ordersKept = 32
@@ -54,7 +52,6 @@ export function orderDetails({ facts = {}, times }: GivenOrder): string[] {
   return [...Object.entries(facts).map(([name, value]) => `${name} ${value}`), ...(times === undefined ? [] : [`${times} times`])]
 }
 
-/** For example `replace by night-shift: the fee is too low (nonce 118)`. */
 export function orderText(given: GivenOrder): string {
   const { kind, by, reason } = given
   const named = orderDetails(given)

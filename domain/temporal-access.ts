@@ -2,7 +2,6 @@ import type { StreamNames } from './stream/stream.ts'
 
 /** A secret or certificate that is read at each use. Printing this object does not show its text. */
 export interface CredentialSource {
-  /** The origin, for people: `the config file`, `TEMPORAL_API_KEY`, `profile prod of /etc/temporal.toml`. */
   readonly from: string
   /** Absolute path. Absent: the text comes from a variable or from the setting itself, so it cannot change. */
   readonly file?: string
@@ -12,7 +11,6 @@ export interface CredentialSource {
 
 /** Without `ca`, Node's CAs are trusted. Without `certificate` and `key`, the client presents no certificate. */
 export interface TlsSettings {
-  /** The name in the server's certificate, if it differs from the host name. */
   readonly serverName?: string | undefined
   readonly ca?: CredentialSource | undefined
   readonly certificate?: CredentialSource | undefined
@@ -33,7 +31,6 @@ export interface PayloadEncryption {
 }
 
 export interface TemporalAccess {
-  /** `host:port` */
   readonly address: string
   readonly namespace: string
   /** Absent: the connection has no TLS. */
@@ -43,11 +40,7 @@ export interface TemporalAccess {
   readonly headers?: Readonly<Record<string, string>>
   /** Absent: payloads are plain JSON. */
   readonly encryption?: PayloadEncryption | undefined
-  /** Absent: streams have only ids. */
   readonly streamNames?: StreamNames | undefined
-  /**
-   * Never set. It stops the compiler from accepting the config's map `temporal`, which lacks temporal.toml and
-   * TEMPORAL_*.
-   */
+  /** Never set. The compiler thus refuses the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
   readonly useEnvironment?: never
 }

@@ -1,7 +1,6 @@
 import { RelayerError } from './catalogue/errors.ts'
 
 export interface GuardianSignature {
-  /** Index in the guardian set, from 0. */
   readonly guardianIndex: number
   /** r (32 bytes), s (32 bytes), v (1 byte). v is 0 or 1 in an honest VAA. */
   readonly signature: Uint8Array
@@ -10,7 +9,6 @@ export interface GuardianSignature {
 /** A VAA of version 1. Only its form is checked: the signatures need a guardian set and a hash function. */
 export interface Vaa {
   readonly guardianSetIndex: number
-  /** Strictly ascending by guardian index. */
   readonly signatures: readonly GuardianSignature[]
   /** Time of the source block, seconds since the epoch. */
   readonly timestamp: number

@@ -1,6 +1,4 @@
-/**
- * Crash tests kill or stop a process here: `PORTAGE_FAILPOINTS=after-grant=kill@3,after-send=stop` (`@3`: third time).
- */
+/** Crash tests kill or stop a process here: PORTAGE_FAILPOINTS=`after-grant=kill@3` kills it at the third grant. */
 export type Failpoint =
   | 'after-grant'
   | 'after-sign'

@@ -23,7 +23,6 @@ export interface Logger {
 export interface LoggerOptions {
   readonly level?: LogLevel
   readonly pretty?: boolean
-  /** Whether repeated warnings and errors become one line with a count (repeated-lines.ts). Default: false. */
   readonly joined?: boolean
   /** Default: stderr, so that stdout holds only results. */
   readonly destination?: DestinationStream

@@ -16,9 +16,7 @@ const basicPattern = /\bbasic\s+([\w+/-]+=*)/gi
 /** Names of fields that are always secret, unless the name only says where the secret is (`whereaboutsName`). */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/**
- * Names of fields that are secret if the value looks like a private key. A hash looks the same, so the name decides.
- */
+/** Names of fields that are secret if the value looks like a private key. A hash has the same form. */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 

@@ -3,9 +3,7 @@ import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } fro
 /** Logged with a stack, because only the stack shows where these errors come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/**
- * Level and fields of an error's log line: a warning for an outage or an unexpected error, a debug line for a refusal.
- */
+/** Level and fields of an error's log line. A refusal is a debug line; other errors are warnings. */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: errorCatalogue[code].isOutage ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const

@@ -28,7 +28,6 @@ export function createStepTimes(
       if (seconds !== undefined) metrics.portage_transfer_step_seconds.observe({ chain, bridge, step }, seconds)
       return at
     },
-    /** @param seenAt when the transfer was first seen, ms since the epoch */
     delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined): void {
       const seconds = secondsSince(seenAt, now())
       if (seconds !== undefined) metrics.portage_transfer_seconds.observe({ chain, bridge }, seconds)

@@ -1,6 +1,4 @@
-/**
- * Calls `ask` once per key. A failure, or an answer that is not `lasting`, is forgotten, so the next caller asks again.
- */
+/** Calls `ask` once per key, and again only after a failure or an answer that is not `lasting`. */
 export function remember<K, T>(ask: (key: K) => Promise<T>, lasting: (answer: T) => boolean = () => true) {
   const known = new Map<K, Promise<T>>()
   return {

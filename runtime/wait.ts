@@ -5,9 +5,7 @@ export interface WaitLimit {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * A promise with a limit. At the timeout, or when the signal aborts, `onLimit` is called and must settle the promise.
- */
+/** At the timeout, or when the signal aborts, `onLimit` is called. It must settle the promise. */
 export class Wait<T> {
   readonly promise: Promise<T>
   resolve: (result: T) => void = () => {}

@@ -116,7 +116,6 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
   ]
 }
 
-/** A chain of the config, or `wormhole-<number>` for another chain with a known emitter. */
 function checkSource(path: string, source: unknown, { emitters, everySource }: Fields, chains: Chains): Problem[] {
   if (typeof source !== 'string') return []
   const number = numberOfUnconfigured(source)

@@ -15,7 +15,6 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<
   return resolvePaths(parseConfig(text, env, path), dirname(resolve(path)))
 }
 
-/** `source` names the text in errors. Throws CONFIG_INVALID. */
 export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string): Config {
   const raw = readYaml(text, source)
   if (raw === null || raw === undefined) {

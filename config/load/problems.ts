@@ -5,7 +5,6 @@ import { type Field, fieldAt } from '../schema/fields.ts'
 
 /** A mistake in a config. It must quote no value, because values may be secrets. */
 export interface Problem {
-  /** For example `chains.ethereum.nodes[0].url`. Empty for a problem of the whole file. */
   readonly path: string
   readonly problem: string
   readonly remedy: string
@@ -125,7 +124,6 @@ function article(noun: string): string {
   return `a ${plainNouns[noun] ?? noun}`
 }
 
-/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {

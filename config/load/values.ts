@@ -12,7 +12,6 @@ export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
     },
   ] as const
 
-/** @param more ends the error message */
 export function ofForm({ pattern, what, holds }: Form, more = '') {
   const rule = `must be ${what}${more}`
   const schema = text(pattern, rule)
@@ -34,7 +33,6 @@ export const wei = text(/^[1-9][0-9]{0,29}$/, 'must be a decimal number of wei i
 export const sequence = ofForm(forms.u64, quoted)
 export const gasUnits = ofForm(forms.gas, quoted)
 export const name = ofForm(forms.name)
-/** `wormhole-<number>` is reserved for sources outside the config. */
 export const chainName = name.refine((value) => !/^wormhole-[0-9]+$/.test(value), 'means a chain that is not in the config')
 export const sourceName = name.refine(
   (value) => !/^wormhole-0|^wormhole-[0-9]{6,}$/.test(value),

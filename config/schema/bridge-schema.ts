@@ -4,7 +4,6 @@ import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, u
 
 /** Parsed to `<wormhole chain id>/<64 lower-case hex digits>`, so that equal tokens match. */
 const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
-  // A fee for an impossible chain id would match no transfer.
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
@@ -17,7 +16,6 @@ const emitter = text(
   'must be an emitter: 64 hex digits (20 bytes of an address have 24 zeros before them)',
 ).transform((value) => value.toLowerCase().replace('0x', ''))
 
-/** Ends the description of each field that a running stream adopts. */
 const changing = 'A running stream adopts a change when an intake starts, unless an operator set another number.'
 
 export const emitterStreamSchema = z.strictObject({
@@ -96,7 +94,6 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
 })
 
-/** One direction between two contracts of MIP-61. */
 export const nativeRouteSchema = z.strictObject({
   source: chainName.describe('Source chain.'),
   target: chainName.describe('Target chain.'),

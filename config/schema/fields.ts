@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { configSchema } from './schema.ts'
 
-/** A field as JSON Schema, in the form that users write. */
 export type Field = z.core.JSONSchema.JSONSchema
 
 export function configFields(): Field {
@@ -14,7 +13,6 @@ export function childrenOf({ properties, additionalProperties, items }: Field): 
   return { ...properties, ...others } as Record<string, Field>
 }
 
-/** In a union, returns the field of the first option that has the path. */
 export function fieldAt(path: readonly PropertyKey[]): Field | undefined {
   return path.reduce<Field | undefined>((field, part) => {
     const options = field ? (field.oneOf ?? [field]) : []
@@ -25,7 +23,6 @@ export function fieldAt(path: readonly PropertyKey[]): Field | undefined {
 
 const reference: Field = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
-/** The config file's JSON Schema for editors. `portage config check` checks more. */
 export function configJsonSchema(): Field {
   return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
 }

@@ -24,7 +24,6 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
   }),
 ])
 
-/** `least` leaves healthy work enough time. */
 const seconds = (least: number, usual: number) => between(least, 3_600).default(usual)
 
 /** Temporal's rules: no dot in a deployment name, and no colon, which joins name and build id. */

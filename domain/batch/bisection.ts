@@ -8,14 +8,11 @@ export interface Bisection<T> {
 /** A node may time out when it simulates more than 50 transfers (seen in Oasys' relayer). */
 const firstSize = 20
 
-/** @param size transfers in the first batch. `most` limits any batch. Both are at least 1 */
 export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T> {
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/**
- * Records a batch's result. An `unanswered` batch is dropped. Do not record a failure of the route: it closes a gate.
- */
+/** Records a batch's result. An `unanswered` batch is dropped. Never record a route's failure: it closes a gate. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

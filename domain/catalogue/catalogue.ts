@@ -33,7 +33,6 @@ export const errorCatalogue = Object.fromEntries(rows.filter(([, row]) => 'retri
   Record<ErrorCode, ErrorRow>
 >
 
-/** The codes that `portage stuck` shows, the most harmful first. */
 export const causeCatalogue = Object.fromEntries(
   rows.filter(([, row]) => 'severity' in row).toSorted((a, b) => rank(a) - rank(b)),
 ) as unknown as Readonly<Record<CauseCode, CauseRow>>

@@ -43,12 +43,10 @@ export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
 }
 
-/** A code that only a newer version knows becomes INTERNAL. */
 export function knownCode(code: unknown): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL'
 }
 
-/** Wraps any other error in INTERNAL, with its text. */
 export function toRelayerError(error: unknown): RelayerError {
   if (error instanceof RelayerError) return error
   const detail = error instanceof Error ? error.message : String(error)

@@ -1,7 +1,6 @@
 import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
 
 export const messageRows = {
-  // Invalid messages, which are rejected for good.
   MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
   MESSAGE_MISMATCH: fatal(
     'The message is not the one that this transfer is about.',

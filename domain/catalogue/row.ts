@@ -1,7 +1,5 @@
 export interface Row {
-  /** One sentence: the problem. The text of an error begins with it. */
   readonly title: string
-  /** One or two sentences: what a person does about it. */
   readonly remedy: string
   readonly meaning?: string
 }
@@ -42,7 +40,6 @@ export interface CauseRow extends Row {
   readonly next: readonly string[]
 }
 
-/** For a code that only log lines and alerts have. */
 export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }

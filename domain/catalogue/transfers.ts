@@ -24,7 +24,6 @@ export const transferRows = {
   ),
   RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow` for the recipient, then `portage transfer retry`.'),
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
-  // Nothing is wrong with these transfers, but the chain or the bridge is not ready.
   BRIDGE_PAUSED: {
     ...retry('The bridge contract is paused.', 'Wait until the owner of the bridge ends the pause.'),
     ...cause('transfers', does.rechecks, [show]),

@@ -14,7 +14,6 @@ export interface FeeQuote extends Fees {
   readonly cap?: string
 }
 
-/** No chain needs more gas for a transaction that moves nothing. */
 export const mostNoopGas = 5_000_000n
 
 /** go-ethereum accepts a replacement only with fees at least 10 percent higher (PriceBump). */
@@ -54,7 +53,8 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // With terms at the market's price, each rise of the base fee would replace the call by a paid no-op.
+  // A cap at the market's price leaves no room for a raise. At the next rise of the base fee, a no-op would have to be
+  // paid.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -76,16 +76,14 @@ export interface Raising extends CallCost {
   readonly atLeast?: Partial<Fees> | undefined
   /** A pool refuses the attempts because it holds a dearer transaction from outside Portage with this nonce. */
   readonly outpriced?: boolean | undefined
-  /** Decimal wei. If `outpriced`, the next attempt must not cost more than this. */
+  /** Decimal wei, like `value`. If `outpriced`, the next attempt must not cost more than this. */
   readonly balance?: string | undefined
-  /** Decimal wei. */
   readonly value?: string | undefined
 }
 
 /**
- * Fees of the next attempt: `bumpPercent` above all earlier attempts, or the market's fees if they are higher.
- * Undefined: a limit is reached, so the last attempt is sent again. A no-op may exceed the caps to replace earlier
- * attempts, because an unused nonce blocks all higher nonces.
+ * Fees of the next attempt: `bumpPercent` above all earlier attempts, or the market's if higher. Undefined: a limit is
+ * reached. A no-op may exceed the caps, because an unused nonce blocks all higher nonces.
  * @param offered all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -120,9 +118,7 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/**
- * Raises each fee by `percent` (at least 1 wei) above the dearest attempt, or to the market's fee if that is higher.
- */
+/** Raises each fee by `percent` (at least 1 wei) above the dearest attempt, and at least to the market's fee. */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
@@ -140,7 +136,6 @@ export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean
   return highest(offered.map(({ maxFee }) => maxFee)) >= limit && highest(offered.map(({ tip }) => tip)) >= BigInt(market.tip)
 }
 
-/** Whether each maxFee is below the base fee (decimal wei), so that no block can contain any of the attempts. */
 export function pricedOut(offered: readonly Fees[], baseFee: string | undefined): boolean {
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
@@ -150,18 +145,15 @@ export function worstCost(attempt: Fees & CallCost & { readonly value?: string }
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
 
-/** Cost at the present market, wei, including the data fee. */
 export function costNow({ gasLimit, dataFee }: CallCost, { baseFee, tip, maxFee }: FeeQuote): bigint {
   const perGas = baseFee === undefined ? BigInt(maxFee) : BigInt(baseFee) + BigInt(tip)
   return BigInt(gasLimit) * perGas + BigInt(dataFee ?? '0')
 }
 
-/** Decimal wei. */
 export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: string; readonly effectiveGasPrice: string }): string {
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
 
-/** Fees have at most 78 digits, so this is higher than any fee. */
 const uncapped = 10n ** 78n
 
 function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
@@ -217,9 +209,7 @@ export interface FeePolicy {
   readonly maxFeePerTransaction?: string | undefined
   /** While the base fee is above this (wei), no new call is sent, and transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
-  /** The gas limit is the estimate times this. */
   readonly gasFactor?: number | undefined
-  /** A call that needs more gas is not sent. */
   readonly gasLimit?: string | undefined
 }
 
@@ -238,13 +228,12 @@ export interface FeeRule {
 
 export interface FeeSubject {
   readonly chain: ChainName
-  /** Workflow id. */
+  /** Workflow id of the transfer. */
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined
   /** First four bytes of the calldata, hex with 0x. */
   readonly selector?: string | undefined
-  /** How many transfers the call delivers. Absent: one. */
   readonly deliveries?: number | undefined
   readonly terms?: Terms | undefined
 }
@@ -261,10 +250,7 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/**
- * Gas always has a limit, because a stranger's token may burn any amount. Rules of the settings win over equal rules
- * of the config.
- */
+/** Gas always has a limit, because a stranger's token may burn any amount. At equal scopes, the settings win. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
@@ -283,7 +269,6 @@ export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePo
   return Object.assign({}, ...least) as FeePolicy
 }
 
-/** Undefined for a plain payment, which has no selector. */
 export function selectorOf(data: string): string | undefined {
   return data.length >= 10 ? data.slice(0, 10).toLowerCase() : undefined
 }

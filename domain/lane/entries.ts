@@ -10,7 +10,6 @@ const mostBytes = 1_572_864
 
 const looseBytes = 600
 
-/** Number of nonces in the ledger, and its limit. Large entries (long ids, many attempts) lower the limit. */
 export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages'>): { readonly kept: number; readonly keptLimit: number } {
   const loose = Object.keys(entries).length
   const many = pages.reduce((sum, { from, to }) => sum + to - from, loose)
@@ -47,7 +46,6 @@ export function isMined(state: LaneState, { nonce }: Entry): boolean {
   return nonce < (state.observed?.latest ?? 0)
 }
 
-/** The nonce was returned unsigned, and no no-op was signed for it since. */
 export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }

@@ -1,7 +1,6 @@
 import type { Fees } from '../fees/fees.ts'
 import type { GivenOrder } from '../order.ts'
 
-/** `{workflow id}/{round}` */
 export function intentIdOf(workflowId: string, round: number): string {
   return `${workflowId}/${round}`
 }
@@ -11,7 +10,6 @@ export function workflowOf(intentId: string): string {
   return end < 0 ? intentId : intentId.slice(0, end)
 }
 
-/** 0: the id has no round. */
 export function roundOf(intentId: string): number {
   return Number(/[/]([0-9]+)$/.exec(intentId)?.[1] ?? 0)
 }
@@ -34,10 +32,8 @@ export interface Intent {
   readonly value: string
 }
 
-/** A process may send these again at any time. */
 export interface LaneConfig {
   readonly lane: LaneId
-  /** Maximum nonces in flight: granted and not in a block. */
   readonly window: number
   /** Blocks after which the lowest unmined nonce gets a no-op if no process has driven it. */
   readonly fillAfterBlocks: number
@@ -48,7 +44,6 @@ export interface LaneConfig {
 /** Recorded before it is signed, so that any process can make the same bytes again. */
 export interface Attempt extends Fees {
   readonly kind: 'call' | 'noop'
-  /** Gas units, decimal. */
   readonly gasLimit: string
   /** Estimate of an L2's charge for the calldata, wei, decimal. Absent: 0. */
   readonly dataFee?: string
@@ -89,15 +84,12 @@ export interface Raise extends Partial<Fees> {
   readonly after: number
 }
 
-/** Each process obeys this order once. */
 export interface Republish {
   /** ms by the ledger's clock. */
   readonly at: number
-  /** Absent: all nonces that are not in a block. */
   readonly nonce?: number
 }
 
-/** Shows later whether the chain was replaced. */
 export interface FinalBlock {
   readonly height: number
   readonly hash: string
@@ -110,7 +102,6 @@ export interface Observed {
   readonly hash: string
   /** wei, decimal. */
   readonly balance: string
-  /** The highest final block whose hash was reported. */
   readonly final?: FinalBlock
 }
 
@@ -154,13 +145,10 @@ export interface Page extends PackedEntries {
   /** The lowest nonce of the page that is not final. `to` is one above the highest. */
   readonly from: number
   readonly to: number
-  /** Whether all its nonces were in blocks when the page was made. */
   readonly inBlock: boolean
-  /** Size as JSON. */
   readonly bytes: number
 }
 
-/** Ends when an operator activates the lane. */
 export interface Closing {
   readonly mode: 'draining' | 'forbidden'
   readonly reason: string
@@ -175,16 +163,14 @@ export interface Broke {
 
 /** The nonce ledger, plain JSON. Below 64 KiB if finality is fast. A large ledger keeps most entries in pages. */
 export interface LaneState {
-  /** `configured` with the changes of operators. */
+  /** `configured`, as a process last sent it, with the changes of operators. */
   readonly config: LaneConfig
-  /** As a process last sent it. */
   readonly configured: LaneConfig
   /** False until the account has been read. No nonce is granted before. */
   readonly synced: boolean
   /** Never falls below a nonce that may have been broadcast. */
   readonly next: number
   readonly observed?: Remembered
-  /** By nonce, decimal. */
   readonly entries: Readonly<Record<string, Entry>>
   readonly paused?: Pause
   readonly closing?: Closing
@@ -197,10 +183,8 @@ export interface LaneState {
   /** The newest 1,024 withdrawn intents, hashed. A late request for one of them is refused. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
-  /** By nonce (pages.ts). */
   readonly pages?: readonly Page[]
   readonly orders?: readonly GivenOrder[]
-  /** The newest 32 ranges. */
   readonly forgotten?: readonly ForgottenNonces[]
 }
 
@@ -208,7 +192,6 @@ export interface LaneState {
 export interface ForgottenNonces {
   readonly from: number
   readonly to: number
-  /** When the ledger learned of them, ms since the epoch by its clock. */
   readonly at: number
 }
 
@@ -217,7 +200,6 @@ export interface LaneCounts {
   readonly attempts: number
   readonly filled: number
   readonly released: number
-  /** Used by transactions from outside Portage. */
   readonly external: number
   /** Owned nonces that fell out of their block, as reported by a process that did not drive them. */
   readonly rolledBack: number

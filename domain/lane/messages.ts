@@ -4,7 +4,6 @@ import type { Order } from '../order.ts'
 
 /** A process's report on the account: at most one per block, and only if there is something to report. */
 export interface Observation extends ledger.Observed {
-  /** Nonces that this process drives. */
   readonly claims: readonly number[]
   /** The process has observed without a gap since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
@@ -19,18 +18,14 @@ export type LaneRequest = { readonly id: string } & Ask
 export type Ask =
   /** A draining lane, or one below its minimum balance, grants nonces only to operator transactions. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /**
-   * Finds the intent's nonce. With `callHash`, the caller may send this call. Conflict: the nonce is for another call.
-   */
+  /** With `callHash`, the caller may send this call. The answer is `conflict` if the nonce is for another call. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt, unless one with this `index` exists. The answer lists all attempts. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
-  /** Returns a nonce for which nothing was signed. */
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
    * `leave`: only if the intent has no nonce. `cancel`: the nonce gets a no-op. `abandon`: the lane takes over the
-   * unmined
-   * nonce, if it is forbidden or had no report for `withoutWorkerMs`.
+   * unmined nonce, if the lane is forbidden or had no report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** Fills this nonce with a no-op. For a nonce with an owner, operators must use `cancelNonce`. */
@@ -38,46 +33,36 @@ export type Ask =
   | OperatorAsk
   /** The config of a process. A window from `setWindow` stays until the config's window changes. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
-  /** The chain no longer has this block, which the ledger knows as final. */
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
 export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
 
-/** Without `order`, the order counts as given by `unnamed` (`orderOf`). */
 interface Named {
   readonly order?: Order
 }
 
-/** The ledger keeps these with author and reason (`LaneState.orders`). */
 export type OperatorAsk = Named & OperatorOrder
 
 type OperatorOrder =
   /** Replaces the call of the nonce's owner with a no-op. The owner tries again when the no-op is mined. */
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
-  /** Makes one more attempt now, with at least these fees. */
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
-  /** Sends the signed bytes again. Without `nonce`: for all nonces that are not in a block. */
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
   /** `only`: the kind of pause to end, so that Portage never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
-  /** Grants nonces only to operator transactions. Transactions in flight go on. */
   | { readonly kind: 'drain'; readonly reason: string }
-  /** Grants no nonces. Intents may abandon an unmined nonce and use another lane. Transactions in flight go on. */
   | { readonly kind: 'forbid'; readonly reason: string }
-  /** Ends pause, drain and forbid. */
   | { readonly kind: 'activate' }
   | { readonly kind: 'setWindow'; readonly window: number }
   | { readonly kind: 'resync' }
   /** Forgets all nonces, and the account is read again. Refused if the chain still has the ledger's final block. */
   | { readonly kind: 'reset' }
 
-/** `none`: `find` found no nonce of this intent. */
 export type Refusal = 'window' | 'funds' | 'paused' | 'draining' | 'forbidden' | 'replaced' | 'unsynced' | 'withdrawn' | 'conflict' | 'none'
 
 export type LaneAnswer =
   | { readonly kind: 'granted'; readonly entry: ledger.Entry }
-  /** `later`: the intent that holds a nonce for a later round of the same workflow. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly detail: string; readonly later?: string }
   | { readonly kind: 'attempts'; readonly attempts: readonly ledger.Attempt[] }
   | { readonly kind: 'free' }
@@ -129,14 +114,11 @@ export interface LaneView
   readonly granted: number
   /** The run that answered. After a reset, a request for another run gets no nonce. Absent in answers to queries. */
   readonly run?: string
-  /**
-   * Height at which `finalized` was first reported. If the account's nonce is lower after it, final blocks were lost.
-   */
+  /** Height at which `finalized` was first reported. A lower nonce of the account after it means lost final blocks. */
   readonly finalizedAt?: number
   readonly lowestSince?: number
 }
 
-/** A closed lane stays closed until an operator acts, or until its funds or its roles on chain change. */
 export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replaced'
 
 export interface Closed {
@@ -152,7 +134,6 @@ export interface RolledBack {
   readonly nonce: number
 }
 
-/** Whether a lane takes new transfers, and if not, why. Transfers that hold a nonce act on the reason. */
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: ledger.LaneId
   readonly open: boolean
@@ -160,7 +141,6 @@ export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly why?: ClosedFor | 'unserved'
 }
 
-/** `withdrawn` and `conflict` are permanent, so they have no code for waiting. */
 export const refusalCodes = {
   paused: 'LANE_PAUSED',
   unsynced: 'LANE_UNSYNCED',

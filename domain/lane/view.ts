@@ -31,7 +31,6 @@ export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { lates
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))
 }
 
-/** @param operatorTransaction the work is an operator's own transaction */
 export function closedFor({ paused, closing, broke, replaced }: LaneState, operatorTransaction: boolean): Closed | undefined {
   if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
   if (closing && !(operatorTransaction && closing.mode === 'draining')) {

@@ -14,7 +14,6 @@ export const attemptSchedule: AttemptSchedule = {
   triesMs: [5 * secondMs, 5 * minuteMs, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)],
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
-/** Limits also the pause that a receiver asks for. */
 const longestRestMs = hourMs
 /** After an outage, notifications with fewer tries than this are due first: the others may have caused the outage. */
 const triesUntilAlone = 3
@@ -27,7 +26,6 @@ export type SendAnswer =
   | { readonly kind: 'failed'; readonly why: string; readonly retryAfterMs?: number | undefined }
 
 export interface AttemptFacts {
-  /** ms since the epoch. */
   readonly now: number
   /** From 0 to 1. Lengthens waits by up to a fifth, to spread retries. */
   readonly jitter: number
@@ -84,7 +82,6 @@ export function dueUnsent({ unsent }: NotifierState, now: number): readonly Unse
   return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
 }
 
-/** If there is no room, nothing more is read from Temporal. */
 export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {
   return unsent.length + pending.length < most
 }

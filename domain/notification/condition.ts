@@ -25,7 +25,6 @@ export interface ConditionSource {
 /** Younger gaps are not reported, because finality, the spy or the guardians' APIs usually fill them. */
 export const gapAgeMs = 10 * 60_000
 
-/** A draining or forbidden lane is reported as paused, with the reason in `why`. */
 export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {
   const about = { chains: [chain], lane }
   const closed = closedFor({ ...state, broke: undefined }, false)
@@ -42,7 +41,6 @@ export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState)
   return found
 }
 
-/** @param now ms since the epoch */
 export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now: number, ageMs = gapAgeMs): readonly Condition[] {
   if (oldestGapAt === undefined || now - oldestGapAt < ageMs) return []
   const [bridge, source, target = ''] = stream.split(':')

@@ -40,7 +40,6 @@ export interface NotificationFilter {
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** A receiver that wants deliveries gets their reversals too. */
 export function wantsType({ events }: NotificationFilter, type: NotificationType): boolean {
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }

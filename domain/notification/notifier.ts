@@ -20,7 +20,6 @@ export interface NotifierCursor {
 export interface UnsentNotification {
   readonly notification: Notification
   readonly tries: number
-  /** ms since the epoch. */
   readonly nextAt: number
   /** Contains no part of the URL or of the answer. */
   readonly why: string
@@ -43,20 +42,17 @@ export interface NotificationTestResult {
 
 export interface NotifierState {
   readonly cursor: NotifierCursor
-  /** When each condition that still lasts was first seen, ms since the epoch, by key. */
   readonly holding: Readonly<Record<string, number>>
   readonly pending: readonly Notification[]
   readonly unsent: readonly UnsentNotification[]
   readonly failure?: FailureState | undefined
   readonly disabled?: DisabledReceiver | undefined
-  /** Transfers that closed in this period are notified again, the oldest first. */
   readonly replay?: { readonly from: number; readonly to: number } | undefined
   /** `replay` sends these again, because Temporal does not list conditions. */
   readonly recent: readonly Notification[]
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
   readonly lastSentAt?: number | undefined
-  /** When a step last recorded its progress, ms since the epoch. */
   readonly recordedAt?: number | undefined
   readonly orders?: readonly GivenOrder[] | undefined
 }
@@ -64,7 +60,6 @@ export interface NotifierState {
 /** `holding` (100 KB) has room for a thousand parked transfers and all other conditions. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
-/** @param from transfers that closed earlier are not notified, ms since the epoch by Temporal's clock */
 export function newNotifier(from: number): NotifierState {
   return {
     cursor: { from, seen: from, settling: { since: 0, seen: from }, notified: [] },
@@ -85,7 +80,6 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
 /** A running step records its progress every minute. Without a record for this time, no step runs. */
 const silentMs = 5 * 60_000
 
-/** When notification stopped, ms since the epoch. Undefined: it goes on. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
   // The workflow was running when it obeyed its last order.
@@ -124,22 +118,17 @@ export function withConditions(
 
 export type NotifierOrder =
   | { readonly kind: 'disable'; readonly order: Order }
-  /** `fromNow`: skips the events that happened while the receiver was disabled. */
   | { readonly kind: 'enable'; readonly order: Order; readonly fromNow?: boolean }
-  /** Notifies again of all events since `since`, ms since the epoch. */
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
   /** Reports the spending of a key, which only a process can see. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
-/** Characters of JSON. */
 const mostRaised = 2_000
 /** No other type may be raised: a stranger's signal must not get an invented delivery signed and sent. */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
-/** How far the clock of another process may be ahead. */
 const mostAheadMs = 24 * 3_600_000
 
-/** A malformed notification changes nothing. @param at ms since the epoch */
 export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at: number): NotifierState {
   if (order.kind === 'raise') return isRaised(order.notification, at) ? raised(state, order.notification) : state
   const { kind } = order

@@ -21,10 +21,7 @@ const list = listOf(
   2_000,
 )
 
-/**
- * A checkpoint may be forged, so its rows must pass the checks of orders; `refused` counts the others.
- * Throws an Error that names the malformed field.
- */
+/** A checkpoint may be forged, so its rows are checked like orders. Throws an Error that names the field. */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),

@@ -15,10 +15,7 @@ export interface KnownNames {
   readonly unlistedTokens?: true
 }
 
-/**
- * Throws INPUT_INVALID for names outside the config, because such an order has no effect. An order that removes a row
- * may use any name.
- */
+/** Throws INPUT_INVALID for a name outside the config, unless the order removes a row with this name. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
@@ -90,7 +87,6 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
   if (targetChain !== undefined) one(targetChain, chains, 'chain', `${path}.targetChain`)
   for (const [field, name] of Object.entries({ chain, sourceChain })) {
     if (name === undefined) continue
-    // A source chain outside the config can be halted too.
     const number = numberOfUnconfigured(name)
     if (number === undefined || Number(number) > 65_535) one(name, chains, 'chain', `${path}.${field}`)
     const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
@@ -113,7 +109,6 @@ function fail(detail: string): never {
   throw new RelayerError('INPUT_INVALID', { detail })
 }
 
-/** @param nodes as after the orders @param voters nodes that serve reads, by chain */
 export function majorityWarnings(
   orders: readonly SettingsOrder[],
   { nodes }: Pick<Settings, 'nodes'>,

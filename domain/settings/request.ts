@@ -106,10 +106,7 @@ const hole = '\uE000'
 /** Groups: scheme, user info, host and port, path, query and fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)(\/[^?#]*)?([?#].*)?$/i
 
-/**
- * Refuses a URL with a secret, because the URL enters the history. A variable (`${NODE_URL}`) holds the secret instead.
- * Throws an Error that starts with `path` and never shows the URL.
- */
+/** Refuses a secret in a URL, because the history would contain it. Throws an Error that never shows the URL. */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {
     throw new Error(`${path}: ${why}; put the URL, or its secret, into a variable of the workers' environment: \${VARIABLE}`)

@@ -35,7 +35,6 @@ export interface NodeChange {
   readonly chain: ChainName
   readonly name: string
   readonly disabled: boolean
-  /** URL of an added node, with variables in place of secrets (`assertNodeUrl`). */
   readonly url?: string | undefined
   readonly use?: NodeUse | undefined
 }
@@ -63,7 +62,6 @@ export type SettingsOrder =
   /** Replaces the rule of this scope. A `policy` without fields removes the rule. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
-  /** Restores a node of the config, or removes an added node. */
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
   | { readonly kind: 'addToken'; readonly token: Principal }
   | { readonly kind: 'revokeToken'; readonly jti: string }
@@ -75,7 +73,6 @@ export interface Settings {
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
   readonly tokens: readonly IssuedToken[]
-  /** The newest 200 changes. The workflow's history has all of them. */
   readonly audit: readonly SettingsChange[]
 }
 
@@ -108,7 +105,7 @@ export interface SettingsOrders extends Order {
 
 const auditLength = 200
 
-/** An order that changes nothing leaves the version as it is. @param at ms since the epoch */
+/** An order that changes nothing leaves the version as it is, so a request can be repeated. */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -119,7 +116,6 @@ export function applySettingsOrders(settings: Settings, { by, reason, orders }: 
   }, settings)
 }
 
-/** Returns the same object if the order changes nothing. */
 function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'scope'>): Settings {
   switch (order.kind) {
     case 'halt': {

@@ -15,7 +15,6 @@ export interface StreamCheckpoint {
   readonly completedHeight?: number
   /** The scan's cursor. If a fork has removed its block, the checkpoint is worthless. */
   readonly cursor?: ScannedBlock
-  /** Exceptions above the watermark, so that these numbers are not started again. */
   readonly exceptions: readonly StreamException[]
 }
 

@@ -89,7 +89,6 @@ export function heightBelow(marks: Marks, number: bigint): number | undefined {
   return marks.findLast(([known]) => BigInt(known) < number)?.[1]
 }
 
-/** Replaces invisible characters and cuts the text to `limits.text` bytes of JSON in UTF-8. */
 export function clip(text: string): string {
   let [kept, bytes] = ['', 0]
   for (const sign of text.replaceAll(invisible(), ' ')) {

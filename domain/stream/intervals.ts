@@ -1,4 +1,3 @@
-/** Both ends are part of the interval. */
 export type Interval = readonly [from: bigint, to: bigint]
 /** A set of u64 numbers: ascending intervals that neither touch nor overlap. */
 export type Intervals = readonly Interval[]
@@ -45,7 +44,6 @@ export function countIn(intervals: Intervals): bigint {
   return intervals.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
 }
 
-/** Takes at most `most` numbers: first those from `from` upwards, then the lowest. */
 export function takeNumbers(intervals: Intervals, from: bigint, most: number): readonly bigint[] {
   const first = indexAt(intervals, from)
   const taken: bigint[] = []
@@ -106,7 +104,6 @@ export function without(set: IntervalSet, from: string, to: string): IntervalSet
   return toSet(subtractIntervals(parse(set), parse([[from, to]])))
 }
 
-/** Returns the numbers from `from` to `to` that the set lacks. @param set sorted by first numbers */
 export function missingBetween(set: IntervalSet, from: string, to: string): IntervalSet {
   return BigInt(from) > BigInt(to) ? [] : toSet(subtractIntervals(parse([[from, to]]), parse(set)))
 }

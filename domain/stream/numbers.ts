@@ -92,7 +92,6 @@ function withoutGap(state: StreamState, number: bigint, at: number): StreamState
   return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
 }
 
-/** An exception above all known numbers becomes known when a reading passes over it. */
 export function withPassed(state: StreamState, reading: Reading): Finding {
   const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
   return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
@@ -103,9 +102,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/**
- * Makes gaps of resolved numbers without an exception, even below a trusted watermark: the chain outranks an operator.
- */
+/** Reopens resolved numbers without an exception, even below a trusted watermark: the chain outranks an operator. */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state

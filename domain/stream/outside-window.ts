@@ -32,7 +32,6 @@ export function isAnyOutside({ outside }: Outside, from: string, to: string): bo
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
 
-/** The new reason replaces any earlier one. */
 export function moveOutside(state: StreamState, number: string, { code, waits }: Reason): StreamState {
   const others = bringBack(state, number, number).outside
   const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits && !one.condensed
@@ -65,7 +64,6 @@ export function boundedOutside(state: StreamState): StreamState {
 const highestDistance = 1n << 64n
 const toInterval = ({ from, to }: { readonly from: string; readonly to: string }) => [BigInt(from), BigInt(to)] as const
 
-/** Joins neighbours that are at most `reach` apart, unless a number of `between` is between them. */
 function bridge(intervals: Intervals, between: Intervals, reach: bigint): Intervals {
   const joined: [bigint, bigint][] = []
   for (const [from, to] of intervals) {

@@ -37,7 +37,7 @@ export function initialStream(config: StreamConfig): StreamState {
   }
 }
 
-/** `assertStreamUpdate` must have checked the requests. @param at ms by the stream's clock */
+/** The requests must have passed `assertStreamUpdate`. @param at ms since the epoch by the stream's clock */
 export function applyToStream(
   state: StreamState,
   { requests }: StreamUpdate,
@@ -86,7 +86,6 @@ function pause(state: StreamState, request: RequestOf<'pause'>, at: number): Str
   return done({ ...state, paused: { by: clip(by), reason: clip(reason), at } })
 }
 
-/** An operator's limit outranks the config until a `setMaxOpen` without `maxOpen` removes it. */
 function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'setMaxOpen'>, at: number): StreamStep {
   const { maxOpen } = request
   if (maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })

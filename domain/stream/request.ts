@@ -95,7 +95,6 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
 type OrderKind = 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume'
 type Facts = Readonly<Record<string, string | number | undefined>>
 
-/** Orders come from operators or from the stream's agents. All other requests report findings. */
 export type StreamOrder = RequestOf<OrderKind>
 
 const factsOf: { readonly [Kind in OrderKind]: (order: RequestOf<Kind>) => Facts } = {

@@ -6,10 +6,9 @@ import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING: the only request that raises the cursor. The agent has started all transfers of
- * the range, which the parent hash links to the last range. A request that passes over a wanted number comes from an
- * old
- * view and changes nothing. The first range must reach the checkpoint's block, or a fork below it would stay unseen.
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING, the only request that raises the cursor. Before it, the agent has started all
+ * transfers of the range. A request that passes over a wanted number comes from an old view and changes nothing. The
+ * first range must reach the checkpoint's block: otherwise a fork between the two would stay unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -52,9 +51,7 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/**
- * Moves the cursor below a fork. Higher numbers become unknown, because new blocks may give them to other transfers.
- */
+/** Moves the cursor below a fork. Higher numbers become unknown: new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -119,7 +116,7 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Records why numbers are missing. `hidden` and `undone` stay, because they say more. */
+/** Records why numbers are missing. `hidden` and `undone` stay, because these states are more precise. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = { ...(code !== undefined && { code }), ...(code !== undefined && chain !== undefined && { chain }) }
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
@@ -136,7 +133,6 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
   return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
 }
 
-/** The agent has started the transfers of this chunk, or has found them delivered. */
 export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (isAnyWanted(state, request.passed)) return present(state)

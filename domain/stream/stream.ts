@@ -12,13 +12,13 @@ export interface StreamState {
   /** One above the highest known number. Each number from `first` up to here is open, in a gap, or resolved. */
   readonly next: string
   readonly cursor?: ScannedBlock
-  /** Started and not resolved, ascending. */
   readonly open: readonly OpenNumber[]
   /** Started numbers that are parked or wait for a reason of their own. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
-  /** Not seen yet, or to be started again, ascending. */
   readonly gaps: readonly Gap[]
-  /** Numbers completed before the source showed them. They stay unresolved, because no ids can be compared. */
+  /**
+   * Numbers completed before the source showed them. They stay unresolved until their transfers' ids can be compared.
+   */
   readonly unknownCompletions: IntervalSet
   /** Numbers resolved without a delivery: only the latest. `counts` counts all of them. */
   readonly exceptions: readonly StreamException[]
@@ -29,16 +29,12 @@ export interface StreamState {
   /** Height of the checkpoint that the stream began with. The first scan must reach it. */
   readonly base?: number
   readonly backfill: Backfill
-  /** Completions are read up to this block of the target. */
   readonly target?: number
   readonly fork?: ForkAlarm
-  /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A refused watermark, until one is accepted. */
   readonly distrusted?: Distrusted
   readonly paused?: Order & { readonly at: number }
   readonly maxOpen: number
-  /** The order that set `maxOpen`. Absent: the config sets it. */
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
@@ -52,11 +48,8 @@ export interface StreamConfig {
   readonly stream: string
   /** `{network id}/{contract}`, the owner of the numbers. Checkpoints of other origins are refused. */
   readonly origin: string
-  /** The lowest number: 1 for a native bridge, 0 for an emitter. */
   readonly first: string
-  /** Absent: the stream reads a spy and the source's count, but no blocks. */
   readonly start?: number
-  /** Maximum transfers that are neither resolved nor parked. */
   readonly maxOpen: number
 }
 
@@ -84,12 +77,10 @@ export interface OutsideNumbers {
 }
 
 /**
- * `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the transfer. `not-
- * final`:
- * the message is in no final block. `held`: Wormhole's Governor holds it. `unobserved`: it is final, but no server has
- * it.
- * `hidden`: the number is in the source's table but in no log. `undone`: a reorg removed the completion, or an operator
- * wants the transfer again.
+ * `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the transfer.
+ * `not-final`: the message is in no final block. `held`: Wormhole's Governor holds the message. `unobserved`: the
+ * message is final, but no server has it. `hidden`: the number is in the source's table but in no log. `undone`: a
+ * reorg removed the completion, or an operator wants the transfer again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
 export type GapState = (typeof gapStates)[number]
@@ -106,7 +97,6 @@ export interface Gap {
   readonly at: number
 }
 
-/** `skipped` and `cancelled` by an order, the others by the check of the message. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -143,19 +133,15 @@ export interface ForkAlarm {
 
 /** Numbers in final blocks of the source. The agent has started all that are not `delivered` or `ignored`. */
 export interface Finding {
-  /** The height is absent if the block is unknown, for example if a spy sent the message. */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
-  /** Delivered according to the target's finalized state. */
   readonly delivered?: IntervalSet
-  /** Not transfers, or to a chain without a route. */
+  /** Numbers that are not transfers, or whose target chain has no route. */
   readonly ignored?: IntervalSet
 }
 
 /** All numbers in the logs of a range of blocks, each in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /**
-   * Not started, because the agent's view does not want them (`isWanted`). If the stream does, it rejects the reading.
-   */
+  /** Numbers that the agent's view does not want (`isWanted`). If the stream wants one, it rejects the reading. */
   readonly passed: IntervalSet
 }
 
@@ -169,14 +155,12 @@ export type StreamRequest =
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /** `upTo`: the source's highest number at the final block `height`. `present`: numbers in its table. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
-  /** Why these numbers are in gaps. `code` and `chain` only with `unstarted`. */
   | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
   /** Completed by any account in these final blocks of the target. Ids of known numbers were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
-  /** The target's finalized state no longer shows these numbers as delivered. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
   /** `waits`: not parked, but waiting for a reason of its own. Another transfer gets its room. */
@@ -186,14 +170,11 @@ export type StreamRequest =
   | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
   /** Numbers up to `number` are resolved, and blocks up to `height` need no reading. */
   | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
-  /** Without `maxOpen`, the config's value applies again. */
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
-  /** The config of a process that has just started. Only these fields may change while the stream runs. */
   | { readonly kind: 'configured'; readonly stream: string; readonly origin: string; readonly maxOpen: number }
   | (Named & { readonly kind: 'pause' })
   | (Named & { readonly kind: 'resume' })
 
-/** Author and reason are in `order`, or in the other fields as in some signals (`orderOf`). */
 interface Named {
   readonly order?: Order
   readonly by?: string
@@ -202,9 +183,7 @@ interface Named {
 
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/**
- * present: the request has an old view or nothing new, so use the view of the answer. full: no room, nothing changed.
- */
+/** `present`: the request has an old view or nothing new. `full`: there is no room, and nothing changed. */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }
@@ -219,26 +198,20 @@ export interface StreamResponse {
   readonly view: StreamView
 }
 
-/** A summary of a few hundred bytes, sent with every answer. */
 export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'counts' | 'updatedAt'> {
   readonly stream: string
   /** The first block of the next `scanned`. Absent: the scan begins at the head (BOOTSTRAP). */
   readonly nextHeight?: number
   readonly parentHash?: string
-  /** MIP-61's completed_nonce_height and completed_block_height. Absent: none yet. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** Started and not resolved, including the numbers outside the window. */
   readonly open: number
   readonly parked: number
   readonly outside?: Readonly<Record<string, number>>
   readonly toVerify: number
   readonly room: number
-  /** `ordered`: an operator's order set `most`, which outranks the config. */
   readonly maxOpen: { readonly most: number; readonly configured: number } & Pick<StreamState, 'ordered'>
-  /** The cursor waits, because there is no room or the stream is paused. */
   readonly full: boolean
-  /** Numbers in gaps, by state. `oldestGapAt`: when the oldest gap became known. */
   readonly gaps: Readonly<Partial<Record<GapState, string>>>
   readonly oldestGapAt?: number
   readonly blockedBy?: { readonly number: string; readonly why: 'open' | 'waiting' | 'parked' | GapState; readonly code?: string }

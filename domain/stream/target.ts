@@ -34,7 +34,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
   return low > high ? [] : [[String(low), String(high)]]
 }
 
-/** After a reorg of the target's final blocks. Only this and an operator's order lower the watermark. */
+/** Handles a reorg of the target's final blocks. Apart from it, only an operator's order lowers the watermark. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
@@ -43,7 +43,7 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Records an exception. An `undone` number must be seen again first. */
+/** Records an exception. An `undone` number must be seen again before it can become one. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
@@ -59,7 +59,6 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
 
-/** If the list `open` is full, the number stays outside the window. */
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)

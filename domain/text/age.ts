@@ -17,7 +17,6 @@ export const agePattern = /^([1-9][0-9]{0,5})([smhd])$/
 /** Temporal's queries refuse the start time of a much higher age. */
 const longestAgeMs = 36_525 * units.d
 
-/** Converts an age such as `90s` to ms. Undefined: the text is not an age, or the age is above 100 years. */
 export function parseAge(text: string): number | undefined {
   const [, amount, unit] = agePattern.exec(text) ?? []
   const ms = Number(amount) * units[unit as keyof typeof units]

@@ -1,9 +1,7 @@
 import { trimEnd } from './trim-end.ts'
 
-/** The coins of all EVM networks have 18 decimals. */
 const decimalsOf = { wei: 0, gwei: 9, ether: 18 } as const
 
-/** Shown if the symbol of a coin is unknown. `parseAmount` accepts it too. */
 const anyCoin = 'native coins'
 
 export interface Amount {
@@ -15,10 +13,7 @@ export interface Amount {
 /** Maximum digits before the point. 2^256 has 78 digits. */
 const mostDigits = 77
 
-/**
- * Parses `5gwei`, `0.05 ETH`, `0.05 native coins`, or a number of wei. Undefined: not an amount, or a fraction of a
- * wei.
- */
+/** Parses `5gwei`, `0.05 ETH` or a number of wei. Undefined: not an amount, or a fraction of a wei. */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
@@ -44,13 +39,11 @@ export function exactAmountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, (digits) => digits)
 }
 
-/** `1.5 gwei` or `7 wei`: at most six significant digits, never rounded up. @param wei decimal */
 export function gasPriceText(wei: string): string {
   const value = BigInt(wei)
   return value > 0n && value < leastGwei ? `${value} wei` : `${significant(scaled(wei, decimalsOf.gwei))} gwei`
 }
 
-/** `1.500000001 gwei`: all digits. @param wei decimal */
 export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }

@@ -1,6 +1,5 @@
 import { agePattern, parseAge } from './age.ts'
 
-/** How a text of one kind must look. Config, command line, API, orders and page use the same forms. */
 export interface Form {
   /** Must have no flags, because JSON Schema has none. */
   readonly pattern: RegExp
@@ -20,11 +19,9 @@ export const forms = {
   hash: { pattern: /^0x[0-9a-fA-F]{64}$/, what: 'a hash: 0x and 64 hex digits' },
   selector: { pattern: /^0x[0-9a-fA-F]{8}$/, what: 'a function selector: 0x and 8 hex digits' },
   bytes: { pattern: /^0x([0-9a-fA-F]{2})*$/, what: '0x and whole bytes in hex' },
-  /** The sequence or number of a transfer. */
   u64: { pattern: /^(0|[1-9][0-9]{0,19})$/, what: 'a whole number below 2^64', holds: below(2n ** 64n) },
   decimal: { pattern: /^[0-9]{1,78}$/, what: 'a decimal number below 2^256', holds: below(2n ** 256n) },
   gas: { pattern: /^[0-9]{1,20}$/, what: 'a whole number of gas units' },
-  /** The nonce of an account, or another count that is given as text. */
   count: { pattern: /^[0-9]{1,15}$/, what: 'a whole number' },
   age: {
     pattern: agePattern,
@@ -64,10 +61,7 @@ export function isLink(text: unknown): text is string {
 const firstYear = Date.UTC(1970)
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d\d:[0-5]\d))?$/i
 
-/**
- * Converts a day (UTC) or a time with its zone to ms: `2026-11-22`, `2026-11-22T17:00+01:00`.
- * Undefined: neither of these, or before 1970, which Temporal's queries refuse.
- */
+/** Reads `2026-11-22` (UTC) or `2026-11-22T17:00+01:00` as ms. Temporal's queries refuse times before 1970. */
 export function parseTime(text: string): number | undefined {
   const [, day] = timePattern.exec(text) ?? []
   const at = day !== undefined && isDay(day) ? Date.parse(text.toUpperCase()) : NaN

@@ -6,7 +6,6 @@ const longest = 300
  */
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** Makes a stranger's text one printable line of at most 300 characters. */
 export function printable(text: string): string {
   return cut(
     text

@@ -5,14 +5,12 @@ export const leftOut = '…'
 const addressBegin = 6
 const addressEnd = 4
 
-/** `0x5290…9ee7` */
 export function shortAddress(address: string): string {
   return `${address.slice(0, addressBegin)}${leftOut}${address.slice(-addressEnd)}`
 }
 
 const longestAddress = 20
 
-/** `evm-56:0x5290…9ee7` */
 export function shortLane(lane: LaneId): string {
   const address = laneAddress(lane)
   return address.length > longestAddress ? `${lane.slice(0, -address.length)}${shortAddress(address)}` : lane
@@ -32,7 +30,6 @@ export function shortHexIn(text: string): string {
   return text.replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, shortAddress)
 }
 
-/** The random or unique end of a workflow's id. For a transfer: 64 bits of its digest. */
 export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf(':') + 1)
 }

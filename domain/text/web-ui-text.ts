@@ -42,7 +42,6 @@ export function workflowLink(namespace: string, workflowId: string, text: string
   return `[${foreign(text)}](/namespaces/${pathPart(namespace)}/workflows/${pathPart(workflowId)})`
 }
 
-/** @param at ms since the epoch */
 export function timeText(at: number): string {
   return new Date(at).toISOString()
 }

@@ -21,11 +21,9 @@ export interface TransferTransaction {
   readonly kind: 'call' | 'noop'
   /** Absent while the fate is `recorded`, like `to`. */
   readonly hash?: string
-  /** Lower case. */
   readonly to?: string
   readonly value?: string
   readonly gasLimit?: string
-  /** Wei per gas, like `tip`. */
   readonly maxFee: string
   readonly tip: string
   readonly fate: TransactionFate
@@ -33,14 +31,10 @@ export interface TransferTransaction {
   readonly gasUsed?: string
   /** Wei; for a batch, the transfer's share. Absent: not in a block. */
   readonly gasPaid?: string
-  /**
-   * When the attempt was recorded, which is before it is signed. After a takeover: when the new process learned of it.
-   */
+  /** When the attempt was recorded, before it is signed. After a takeover: when the new process learned of it. */
   readonly at?: number
   readonly acceptedAt?: number | undefined
-  /** When it was last seen entering a block. */
   readonly includedAt?: number
-  /** When its block was last seen leaving the chain. */
   readonly reorgedAt?: number
 }
 
@@ -52,7 +46,6 @@ interface NonceReport extends Pick<TransferTransaction, 'lane' | 'nonce' | 'roun
   readonly landed?: { readonly txHash: string; readonly gasPaid: string }
 }
 
-/** Merges a report into the known transactions. The earliest `at` and `acceptedAt` are kept. */
 export function recordAttempts(
   earlier: readonly TransferTransaction[],
   { lane, nonce, round, at, tried, landed }: NonceReport,
@@ -80,7 +73,6 @@ function isMined(fate: TransactionFate | undefined): boolean {
   return fate === 'mined' || fate === 'reverted'
 }
 
-/** @param at ms since the epoch */
 export function rollBackAttempts(known: readonly TransferTransaction[], round: number, at: number): TransferTransaction[] {
   return known.map((one) => {
     if (one.round !== round || !isMined(one.fate)) return one

@@ -4,11 +4,9 @@ export interface TransferContent {
   readonly amount: string
   /** `<chain id>/<64 hex digits>`, as in the asset list. */
   readonly token: string
-  /** Lower case, on the target chain. */
   readonly recipient: string
 }
 
-/** `sourceTxHash` is absent if the transfer came from a guardian spy. */
 export type KnownContent = Partial<TransferContent> & { readonly sourceTxHash?: string }
 
 const digits = /^[0-9]{1,78}$/

@@ -4,14 +4,12 @@ import { shortAddress } from '../text/short-id.ts'
 import type { TransferTransaction } from './attempts.ts'
 import type { TransferState } from './transfer.ts'
 
-/** `at`: ms since the epoch. */
 export interface TimelineEntry {
   at: number
   state: TransferState
   note: string
 }
 
-/** Merges the states of a transfer with the events of its transactions, by time. */
 export function timelineOf(entered: readonly TimelineEntry[], transactions: readonly TransferTransaction[] = []): TimelineEntry[] {
   const nonces = groupBy(transactions, ({ lane, nonce, round }) => `${lane} ${nonce} ${round}`)
   const steps = [...nonces.values()].flatMap((attempts) => attempts.flatMap((one, index) => stepsOf(one, attempts[index - 1])))

@@ -39,7 +39,6 @@ export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, s
   }
 }
 
-/** Returns a list with the ms from start to delivery, or an empty list if the transfer is not delivered. */
 function deliveryTime({ state, startedAt, closedAt }: TransferTraffic): number[] {
   return state === 'delivered' && closedAt !== undefined ? [Math.max(0, closedAt - startedAt)] : []
 }
@@ -56,7 +55,6 @@ function routeOf(group: readonly [TransferTraffic, ...TransferTraffic[]]) {
   const oldest = open.reduce<number | undefined>((least, { startedAt }) => Math.min(least ?? startedAt, startedAt), undefined)
   return {
     ...{ bridge, source, target },
-    // `open` counts by state. `ended` counts by outcome.
     open: countBy(open),
     ended: countBy(group.filter(({ closedAt }) => closedAt !== undefined)),
     ...(oldest !== undefined && { oldestOpenAt: oldest }),

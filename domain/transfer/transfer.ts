@@ -11,9 +11,7 @@ export const mostMessageBytes = 200_000
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /**
-   * The source chain's number in the protocol, decimal. Transfer ids contain it, because a config may rename the chain.
-   */
+  /** The source chain's number in the protocol, decimal. Ids contain it, because a config may rename the chain. */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
@@ -34,7 +32,6 @@ export interface Terms {
   readonly maxFeePerGas?: string
   /** Decimal wei. */
   readonly maxFeePerTransaction?: string
-  /** The only lane that may deliver the transfer. */
   readonly lane?: string
 }
 
@@ -78,11 +75,9 @@ export interface Delivery {
   readonly txHash?: string
   readonly blockHeight?: number
   readonly blockHash?: string
-  /** Wei, decimal. Only if `ours`. */
   readonly gasPaid?: string
 }
 
-/** The bridge for which MIP-61 describes relayers. */
 export const mip61Bridge = 'native-bridge' satisfies BridgeName
 
 /** MIP-61's states. `transfer_pending_executed`: completed in a block that is not final. */

@@ -18,7 +18,6 @@ export class AnswerTooLong extends Error {
 export type ByteBudget = ReturnType<typeof createByteBudget>
 
 export interface FetchLimits {
-  /** Limits the whole exchange, up to the last byte of the answer. */
   readonly timeoutMs: number
   /** Limits both the content-length and the decompressed body. */
   readonly mostBytes: number

@@ -4,7 +4,6 @@ import { isIP, type Socket } from 'node:net'
 export const requestTimeoutMs = 10_000
 export const lateCheckMs = 1_000
 export const idleTimeoutMs = 5_000
-/** A connection is closed after this many requests, so that other clients get its place. */
 export const maxRequestsOfConnection = 1_000
 const maxConnections = 1_000
 /** Low enough that one address cannot take all connections; high enough for a proxy in front of all clients. */
@@ -18,7 +17,6 @@ export function limitConnections(server: Server): void {
   server.on('connection', (socket) => {
     const address = socket.remoteAddress
     const count = address === undefined ? 0 : (open.get(address) ?? 0)
-    // The address is undefined if the client has already disconnected.
     if (address === undefined || count >= maxConnectionsOfAddress) return void socket.destroy()
     open.set(address, count + 1)
     socket.once('close', () => {

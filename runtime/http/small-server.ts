@@ -25,7 +25,6 @@ export const plainText = (status: number, text: string): Answer => ({ status, ty
 export interface SmallServerOptions {
   readonly host: string
   readonly port: number
-  /** Host names that requests may use. IP addresses and localhost are always allowed. */
   readonly hosts: readonly string[]
 }
 
@@ -77,9 +76,7 @@ export class BodyTooLong extends Error {
   }
 }
 
-/**
- * Reads a request's body and calls `use` with it. Throws BodyTooLong, the errors of `use` and those of the connection.
- */
+/** Reads a request's body for `use`. Throws BodyTooLong, the errors of `use` and those of the connection. */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },

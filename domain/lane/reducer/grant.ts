@@ -114,7 +114,6 @@ const tombstoneLimit = 1_024
 /** A lane without a report for this time has no process: reports come every few seconds. */
 export const withoutWorkerMs = 30_000
 
-/** @param now ms since the epoch */
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {
   const entry = ofIntent(state, intentId)
   if (!entry) {
@@ -147,7 +146,6 @@ function orphan({ owner, ...rest }: Entry): Entry {
   }
 }
 
-/** The lowest nonce that an earlier ledger may have granted and that may still be mined. */
 function inheritedNonce(state: LaneState): number | undefined {
   if (!state.synced) return state.next
   return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce

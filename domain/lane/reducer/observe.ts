@@ -9,10 +9,7 @@ const coveredLimit = 1_000
 /** For this time, a lower height counts as a lagging node's. Processes are never silent for longer. */
 const leadMs = 60_000
 
-/**
- * Applies an observation. A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill
- * them.
- */
+/** A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill them. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }
@@ -91,7 +88,6 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   }
 }
 
-/** Adds entries without an owner for unmined nonces: of an earlier ledger, from outside, or after a rollback. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -123,7 +119,6 @@ function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAft
 
 const mostForgotten = 32
 
-/** Records nonces that were used without a valid grant. @param at ms since the epoch by the ledger's clock */
 export function rememberForgotten(before: LaneState, after: LaneState, at: number): LaneState {
   const [from, to] = [before.next, after.next]
   const below = unmined(before).filter((entry) => reusable(entry) && isUsed(after, entry))
@@ -148,14 +143,13 @@ function withRange(known: readonly ForgottenNonces[], { from, to, at }: Forgotte
 /**
  * Repairs a ledger that was reset or restored, so that it does not grant nonces that processes already have. If the
  * chain's nonce is below a final nonce, the chain is another one, and nothing changes.
- * @param fromEarlierRun true: the request was meant for the run before a reset (`distrusted`)
  */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal counts, `next` may be below `known.next` because nonces were returned. It is above only after a reset.
+  // With equal counts, `next` is below `known.next` if nonces were returned, and above it only after a reset.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state

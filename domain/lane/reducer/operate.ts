@@ -6,7 +6,6 @@ import { fill } from './grant.ts'
 
 type Fill = Extract<LaneRequest, { kind: 'fill' }>
 
-/** Applies and records an order. Orders are idempotent. @param now ms since the epoch by the ledger's clock */
 export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
   const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
@@ -79,7 +78,7 @@ function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
     if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
-    // It stays inherited until it is mined, because an intent of an earlier ledger may still own it.
+    // An inherited nonce stays inherited until it is mined, because an intent of an earlier ledger may still own it.
     if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
     return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
   })

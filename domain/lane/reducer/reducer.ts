@@ -7,7 +7,6 @@ import { obey } from './operate.ts'
 import { openFor, openUnmined } from '../storage/pages.ts'
 import { fillOrders, raiseOrders, view } from '../view.ts'
 
-/** Applies the observation, then the requests. @param now ms since the epoch by the ledger's clock */
 export function apply(
   state: LaneState,
   request: ApplyRequest,

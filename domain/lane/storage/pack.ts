@@ -22,11 +22,9 @@ interface Parts {
   readonly maybeSent: boolean
   readonly process?: string
   readonly request?: string
-  /** Other fields as JSON; empty if there are none. */
   readonly rest: string
 }
 
-/** An entry in a block needs no heights. */
 export const inBlock = { sinceBlock: 0, claimedBlock: 0 }
 
 function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: Entry): Parts {

@@ -3,19 +3,17 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/** Numbers of entries: in one page, and unpacked although in a block. */
+/** `page`: entries in one page. `loose`: entries in blocks that stay unpacked. */
 export interface PageSizes {
   readonly page: number
   readonly loose: number
 }
 
 const sizes: PageSizes = { page: 250, loose: 250 }
-/** `carried` leaves up to this many entries unpacked, so that people can read them. */
 const readable = 128
 /**
- * Pages are unpacked only this far above the account's nonce. After a rollback, each unpacked owner gets a signal, and
- * a
- * run may send 2,000 signals (limit.numPendingSignals.error).
+ * Each nonce that a rollback unpacks causes a signal to its owner, and a run may send only 2,000 signals
+ * (limit.numPendingSignals.error).
  */
 const openAhead = 1_000
 
@@ -71,7 +69,6 @@ export function openUnmined(state: LaneState): LaneState {
   return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
 }
 
-/** `fell`: the range of nonces in pages that were in blocks and no longer are. */
 export function openFallen(state: LaneState, latest: number): { state: LaneState; fell: readonly [from: number, below: number] } {
   const fallen = (state.pages ?? []).filter((page) => page.inBlock && reaches(page, latest))
   const open = opened(state, (page) => reaches(page, latest))
