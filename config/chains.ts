@@ -84,7 +84,9 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Values for URLs of nodes that are added at runtime. Only the config may name them, because hosts get the values. */
+/**
+ * Variables in URLs of nodes that are added at runtime. Only the config names them, because the host gets their values.
+ */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -98,7 +100,9 @@ export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/** Returns name, Wormhole chain id and network id of a source chain, given one of them. Transfer ids may use any. */
+/**
+ * Returns every id of a source chain (name, Wormhole chain id, network id), given one. Transfer ids may contain each.
+ */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]

@@ -23,7 +23,7 @@ export const byTemporal: Order = { by: unnamed, reason: 'cancelled through Tempo
 export const portageItself = 'portage'
 export const ordersKept = 32
 const linesShown = 10
-/** Characters. */
+/** Maximum lengths, characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
 /** Accepts any value, because a malformed signal must not fail a workflow task. */

@@ -41,6 +41,6 @@ export interface TemporalAccess {
   /** Absent: payloads are plain JSON. */
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
-  /** Never set. The compiler thus refuses the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
+  /** Never set. It makes the compiler refuse the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
   readonly useEnvironment?: never
 }

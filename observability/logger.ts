@@ -11,7 +11,10 @@ export type LogLevel = (typeof logLevels)[number]
 /** Fields of a warning or error. If `remedy` is absent, the logger adds the remedy of the code (domain/catalogue). */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
-/** Removes secrets from all fields. Errors belong in the field `error`. Use `warn` and `error` if a person must act. */
+/**
+ * Removes secrets from all fields. Errors belong in the field `error`. Use `warn` and `error` only if a person must
+ * act.
+ */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void

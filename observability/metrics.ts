@@ -215,7 +215,10 @@ type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definition
 export interface Metrics extends MetricsByName {
   /** Calls `collect`, which sets values, before each rendering. Returns a function that removes `collect`. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /** Runs before the collectors, and may send requests. A rendering waits for it, so it needs its own time limit. */
+  /**
+   * `refresh` runs before the collectors and may send requests. A rendering waits for it, so it needs its own time
+   * limit.
+   */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
   /** Prometheus text format 0.0.4. An error of one collector does not stop the others. */
   render(): Promise<string>

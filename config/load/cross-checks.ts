@@ -161,8 +161,9 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // A transfer's id does not contain the source chain. If a target contract had two sources, it would count two equal
-  // transfers as one.
+  // A transfer's id does not contain the source chain. A target contract with two sources would take two equal
+  // transfers
+  // for one.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {

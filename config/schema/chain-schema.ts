@@ -30,7 +30,7 @@ const nodeSchema = z.strictObject({
   requestsPerSecond: between(0.1, 100_000).optional().describe('Most calls per second. Absent: no limit.'),
 })
 
-/** As SendErrorClass (chains/port.ts). */
+/** Must list the classes of SendErrorClass (chains/port.ts). */
 const sendErrorSchema = z.enum([
   'nonce-too-low',
   'already-known',

@@ -7,7 +7,10 @@ export function configFields(): Field {
   return z.toJSONSchema(configSchema, { io: 'input' })
 }
 
-/** Named `<name>` in maps with free names, and `[]` in lists. Single values and unions have none. */
+/**
+ * Lists the fields inside a field: `<name>` for maps with free names, `[]` for lists. Single values and unions have
+ * none.
+ */
 export function childrenOf({ properties, additionalProperties, items }: Field): Readonly<Record<string, Field>> {
   const others = { ...(additionalProperties && { '<name>': additionalProperties }), ...(items && { '[]': items }) }
   return { ...properties, ...others } as Record<string, Field>

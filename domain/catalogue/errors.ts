@@ -6,7 +6,7 @@ export { type ErrorCode, errorCatalogue, isErrorCode }
 /** The subject of an error: transfer, chain, lane, field. People see the values, so put no secret here. */
 export type Facts = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Portage throws only this error. `message` says what happened, the facts, and what to do. */
+/** The error type of Portage. `message` has the whole text: the problem, the facts, and what to do. */
 export class RelayerError extends Error {
   readonly code: ErrorCode
   readonly retriable: boolean

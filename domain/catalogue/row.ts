@@ -5,7 +5,7 @@ export interface Row {
 }
 
 export interface ErrorRow extends Row {
-  /** Whether a retry can succeed although no person has changed anything. */
+  /** Whether a retry can succeed without a change by a person. */
   readonly retriable: boolean
   /** The message's signatures are too old. A copy with newer signatures can replace it. */
   readonly awaitNewSignatures?: true

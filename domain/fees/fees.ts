@@ -53,8 +53,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // A cap at the market's price leaves no room for a raise. At the next rise of the base fee, a no-op would have to be
-  // paid.
+  // Terms must leave room for one raise: otherwise each rise of the base fee would cost a no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -74,7 +73,9 @@ export interface Raising extends CallCost {
   readonly urgent?: boolean | undefined
   /** Ordered by an operator, so the policy's caps do not apply. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** A pool refuses the attempts because it holds a dearer transaction from outside Portage with this nonce. */
+  /**
+   * A pool refuses the attempts, because it holds a transaction from outside Portage with this nonce and higher fees.
+   */
   readonly outpriced?: boolean | undefined
   /** Decimal wei, like `value`. If `outpriced`, the next attempt must not cost more than this. */
   readonly balance?: string | undefined
@@ -118,7 +119,7 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Raises each fee by `percent` (at least 1 wei) above the dearest attempt, and at least to the market's fee. */
+/** Raises each fee by `percent` (at least 1 wei) above the highest attempt, and at least to the market's fee. */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
@@ -140,7 +141,7 @@ export function pricedOut(offered: readonly Fees[], baseFee: string | undefined)
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** Most that an attempt can cost, wei: gas limit × maxFee, plus data fee, plus value. */
+/** Maximum cost of an attempt, wei: gas limit × maxFee, plus data fee, plus value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
@@ -201,7 +202,7 @@ export interface FeePolicy {
   readonly maxFeePerGas?: string | undefined
   /** Maximum wei per gas: EIP-1559's maxPriorityFeePerGas. */
   readonly maxTip?: string | undefined
-  /** The first tip is the market's times this, with two decimals (venus-messager: gasOverPremium). Default: 1. */
+  /** Factor from the market's tip to the first tip, two decimals (venus-messager: gasOverPremium). Default: 1. */
   readonly tipFactor?: number | undefined
   /** Percent by which each attempt raises both fees. Default: 20. */
   readonly bumpPercent?: number | undefined
@@ -245,7 +246,7 @@ export type FeePolicyResolver = (about: FeeSubject) => CallPolicy
 
 export interface FeeDefaults {
   readonly rules: readonly FeeRule[]
-  /** Gas for one delivery. It is multiplied by the chain's entry in `gasFactors` (absent: 1). */
+  /** Maximum gas of one delivery, before it is multiplied by the chain's entry in `gasFactors` (no entry: 1). */
   readonly maxGas: number
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }

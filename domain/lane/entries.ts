@@ -3,9 +3,9 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Nonces in the ledger: 15 minutes to finality at 20 per second. A full ledger grants none. */
+/** Maximum nonces in the ledger: 15 minutes to finality at 20 per second. A full ledger grants no nonce. */
 const mostKept = 20_000
-/** Bytes of packed entries. The rest of a state's 2 MiB is for fee raises and a deep reorg. */
+/** Maximum bytes of packed entries. The rest of a state's 2 MiB is for fee raises and a deep reorg. */
 const mostBytes = 1_572_864
 
 const looseBytes = 600
@@ -29,10 +29,10 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** By ascending nonce. Does not visit mined entries, of which there may be thousands. */
+/** Returns entries by ascending nonce. It does not visit the mined entries, of which there may be thousands. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // JavaScript sorts keys that are whole numbers.
+  // JavaScript keeps keys that are whole numbers in ascending order.
   if (state.next - latest > farApart) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {
@@ -50,7 +50,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Wei. The dearest attempt counts, because any attempt may be mined. */
+/** Maximum cost of the attempts, wei, because any of them may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -110,7 +110,7 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** Whether the balance covers one more grant; if not, `detail` says why. @param cost most gas cost of the grant, wei */
+/** Whether the balance covers one more grant; if not, `detail` says why. @param cost maximum gas cost, wei */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },

@@ -62,7 +62,9 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** The request that got this grant. If another request gets it too, the first caller may have sent its call. */
+  /**
+   * Id of the request that got this grant. After another request got it too, the call may have been sent (`maybeSent`).
+   */
   readonly grantedTo: string
   readonly maybeSent: boolean
   /** Decimal wei of an abandoned call, which may still be mined. */
@@ -112,9 +114,11 @@ export interface Remembered extends Observed {
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
-  /** Height since which the lowest unmined nonce waits with its last attempt. Absent in ledgers of release 1.0.0. */
+  /**
+   * Height since which the lowest unmined nonce has waited with its last attempt. Absent in ledgers of release 1.0.0.
+   */
   readonly lowestSince?: number
-  /** Height since which reports came without a long gap. A nonce is not idle during a gap. */
+  /** Height since which reports have come without a long gap. Blocks in a gap do not make a nonce idle. */
   readonly reportedSince?: number
 }
 
@@ -129,7 +133,7 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** 70 bytes per entry instead of 320. No field is lost, because a deep reorg needs all of them. */
+/** Packed entries take 70 bytes each instead of 320. They keep all fields, because a deep reorg needs them. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
@@ -163,7 +167,7 @@ export interface Broke {
 
 /** The nonce ledger, plain JSON. Below 64 KiB if finality is fast. A large ledger keeps most entries in pages. */
 export interface LaneState {
-  /** `configured`, as a process last sent it, with the changes of operators. */
+  /** The config that a process last sent (`configured`), with the changes of operators. */
   readonly config: LaneConfig
   readonly configured: LaneConfig
   /** False until the account has been read. No nonce is granted before. */
@@ -178,7 +182,7 @@ export interface LaneState {
   /** A final block that the chain no longer has. Nothing is granted or sent until an operator resets the lane. */
   readonly replaced?: FinalBlock
   readonly republish?: Republish
-  /** Number of resets. Each one makes the knowledge of processes void. */
+  /** Number of resets. After a reset, processes must forget what they know of the ledger. */
   readonly era: number
   /** The newest 1,024 withdrawn intents, hashed. A late request for one of them is refused. */
   readonly tombstones: readonly string[]

@@ -7,7 +7,7 @@ export interface Observation extends ledger.Observed {
   readonly claims: readonly number[]
   /** The process has observed without a gap since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
-  /** Transaction count including the pool, by a quorum of nodes. Sent first, and until the ledger is `synced`. */
+  /** Transaction count including the pool, by a quorum of nodes. Absent in later reports if the ledger is `synced`. */
   readonly pending?: number
   /** A majority of nodes shows a reorg of final blocks. Then `finalized` may fall, but `next` does not. */
   readonly undone?: boolean
@@ -114,7 +114,10 @@ export interface LaneView
   readonly granted: number
   /** The run that answered. After a reset, a request for another run gets no nonce. Absent in answers to queries. */
   readonly run?: string
-  /** Height at which `finalized` was first reported. A lower nonce of the account after it means lost final blocks. */
+  /**
+   * Height at which `finalized` was first reported. An account nonce below `finalized` from here on: final blocks were
+   * lost.
+   */
   readonly finalizedAt?: number
   readonly lowestSince?: number
 }

@@ -25,7 +25,9 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/** Blocks for which a process has driven the lowest nonce with its last attempt. 0: another nonce, or not known. */
+/**
+ * Number of blocks for which a process has driven the lowest nonce with its last attempt. 0: another nonce, or unknown.
+ */
 export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
   if (nonce !== latest || lowestSince === undefined) return 0
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))

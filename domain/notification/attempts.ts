@@ -15,7 +15,7 @@ export const attemptSchedule: AttemptSchedule = {
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
 const longestRestMs = hourMs
-/** After an outage, notifications with fewer tries than this are due first: the others may have caused the outage. */
+/** After an outage, notifications with fewer tries than this are sent first: the others may have caused the outage. */
 const triesUntilAlone = 3
 
 /** `taken`: 2xx. `gone`: 410. `failed`: no answer, or a request to wait. `refused`: any other answer. */

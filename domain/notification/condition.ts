@@ -16,7 +16,7 @@ export interface Condition {
   readonly data: NotificationData
 }
 
-/** Absent `conditions` mean that the source could not be read, so its known conditions last. */
+/** If `conditions` is absent, the source could not be read, and its known conditions stay. */
 export interface ConditionSource {
   readonly source: string
   readonly conditions?: readonly Condition[]

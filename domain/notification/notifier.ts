@@ -143,7 +143,7 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
       return { ...noted, ...fresh, disabled: undefined, failure: undefined }
     }
     case 'replay': {
-      // Temporal accepts no time before year 0, and no event is older than 1970.
+      // Temporal refuses very early times, and no event is older than 1970.
       const from = Math.max(0, Math.min(order.since, state.replay?.from ?? Infinity))
       const again = state.recent.filter((one) => one.at >= order.since && !state.pending.some(({ id }) => id === one.id))
       return { ...noted, replay: { from, to: at }, pending: [...noted.pending, ...again].slice(0, notifierLimits.pending) }

@@ -2,7 +2,9 @@ import { type Check, fields, listOf, rule, text, time, whole } from '../field-ch
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/** Keeps halts, the deny-list and revoked tokens if Temporal is wiped. */
+/**
+ * A copy of the settings outside Temporal, so that halts, the deny-list and revoked tokens survive a wipe of Temporal.
+ */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string

@@ -6,12 +6,12 @@ import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope 
 export interface KnownNames {
   readonly bridges: readonly string[]
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Nodes of each chain that serve reads: a majority is a majority of these nodes. */
+  /** Nodes that serve reads, by chain. A majority is a majority of these nodes. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly networkIds?: readonly number[]
   readonly lanes: readonly string[]
-  /** Whether unlisted tokens may be revoked, which settings from outside this namespace need. */
+  /** Imported settings and checkpoints may revoke tokens that this namespace does not list. */
   readonly unlistedTokens?: true
 }
 

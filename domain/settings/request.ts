@@ -27,9 +27,9 @@ const maybe = optional(name)
 // Unknown fields are refused: a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** As `Parties.token`. An id with a leading zero or more digits would match no token. */
+/** The form of `Parties.token`. An id with a leading zero or more digits would match no token. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
-/** 20 bytes, or 32 bytes as in a message: 12 zero bytes first. */
+/** An address of 20 bytes, or of 32 bytes as in a message, with 12 zero bytes first. */
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',

@@ -9,7 +9,7 @@ const crowdedBytes = maxOutsideBytes / 2
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/** Caches unpacked intervals, because each request needs them several times. The key never changes. */
+/** Caches unpacked intervals, because each request needs them several times. Objects of this type never change. */
 const unpacked = new WeakMap<OutsideNumbers, Intervals>()
 
 function intervalsOf(numbers: OutsideNumbers): Intervals {
@@ -42,8 +42,9 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
 }
 
 /**
- * Limits the bytes, so that strangers who park transfers cannot stop a stream. Beyond the limit, close intervals become
- * one, with the resolved numbers between them. These numbers count as parked until an audit reads them.
+ * Limits the bytes, so that strangers who park transfers cannot stop a stream. Beyond the limit, neighbouring intervals
+ * are
+ * joined, with the resolved numbers between them. These numbers count as parked until an audit reads them.
  */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps } = state

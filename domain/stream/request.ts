@@ -25,7 +25,7 @@ export const intervals: Check = (value, path) => {
   })
 }
 
-/** Keeps an update far below Temporal's limits. */
+/** Maximum numbers of a finding, so that an update stays far below Temporal's size limits. */
 const mostNumbers = 5_000
 
 const number: Check = (value, path) => {

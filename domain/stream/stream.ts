@@ -2,8 +2,9 @@ import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
- * A numbered source: a route of a native bridge, or a Wormhole emitter (docs/concepts/streams.md). Numbers are u64 as
- * decimal strings, heights are blocks, times are ms since the epoch. Below 104 KiB, because every list has a limit.
+ * State of one numbered source: a route of a native bridge, or a Wormhole emitter (docs/concepts/streams.md). Numbers
+ * are
+ * u64 as decimal strings, heights are blocks, times are ms since the epoch. Below 104 KiB, as every list has a limit.
  */
 export interface StreamState {
   readonly config: StreamConfig
@@ -16,9 +17,7 @@ export interface StreamState {
   /** Started numbers that are parked or wait for a reason of their own. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
-  /**
-   * Numbers completed before the source showed them. They stay unresolved until their transfers' ids can be compared.
-   */
+  /** Numbers completed before the source showed them. They stay unresolved until their ids can be compared. */
   readonly unknownCompletions: IntervalSet
   /** Numbers resolved without a delivery: only the latest. `counts` counts all of them. */
   readonly exceptions: readonly StreamException[]
@@ -111,7 +110,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 export interface Backfill {
   readonly left: IntervalSet
-  /** Blocks ordered since the list was last empty: the total for the progress. */
+  /** Number of blocks ordered since the list was last empty. Progress is measured against it. */
   readonly ordered: number
   readonly by?: string
 }

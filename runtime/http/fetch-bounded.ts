@@ -33,7 +33,7 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/** Idle connections are closed before the 5 s after which many servers close them: a request sent then would fail. */
+/** Many servers close idle connections after 5 s. A request on a connection that the server closes would fail. */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const

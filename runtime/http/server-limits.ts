@@ -41,7 +41,7 @@ function limitPipelining(server: Server): void {
   })
 }
 
-/** Whether a Host header names this server. Any name except localhost and `names` may be an attack by DNS rebinding. */
+/** Whether a Host header names this server: an IP address, localhost or `names`. Others may be DNS rebinding. */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
     .exec(host ?? '')

@@ -124,7 +124,7 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   // The tombstone outlives the entry, so a late step gets no nonce even after the no-op is final.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
   const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
-  // On a replaced chain nothing of the lane can be mined before a reset, so any intent may leave.
+  // On a replaced chain no transaction of the lane can be mined before a reset, so any intent may leave.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }

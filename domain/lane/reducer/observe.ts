@@ -6,7 +6,7 @@ import type { ApplyRequest, Observation, RolledBack } from '../messages.ts'
 
 /** Limits what a node's false answer can add to the ledger. */
 const coveredLimit = 1_000
-/** For this time, a lower height counts as a lagging node's. Processes are never silent for longer. */
+/** A lower height counts as a lagging node's for this long. Processes are never silent for longer. */
 const leadMs = 60_000
 
 /** A synced ledger gets entries for the 1,000 lowest unmined nonces, so that no-ops can fill them. */
@@ -16,7 +16,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   // A process whose node lags may still report which nonces it drives.
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
-    // Attempts may have been added since the last balance.
+    // Attempts may have been added since the last report, so the funds are reviewed again.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
     // Nobody reports the known height any more: a node was wrong, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
@@ -168,7 +168,7 @@ export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** The lost run may have granted returned nonces again. */
+/** The run that a reset removed may have granted returned nonces again. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
   // An entry in a block must have no heights, because it may be packed before the next observation.

@@ -52,7 +52,7 @@ const update = fields({
   run: optional(anyText),
 })
 
-/** Throws an Error that names a field. A throw in the reducer itself would block the ledger. */
+/** Throws an Error that names the malformed field. An error in the reducer itself would block the ledger. */
 export function assertApplyRequest(request: ApplyRequest): void {
   update(request, '')
   const { pending = 0, latest = 0 } = request.observe ?? {}

@@ -1,6 +1,6 @@
 import type { Attempt, Entry, PackedEntries } from '../lane.ts'
 
-/** `{start}:{number}:{16 hex digits}/{round}`, as transfers and operator transactions have. */
+/** Intent ids of transfers and operator transactions: `{start}:{number}:{16 hex digits}/{round}`. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
 const usualHash = /^0x[0-9a-f]{64}$/
 const usualRequest = /^([0-9a-f]{8})-(0|[1-9][0-9]{0,14})$/
@@ -69,7 +69,7 @@ function count(counter: UnfinishedDictionary, { attempts, start, number, hash, p
     for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
 }
 
-/** For the owner, `-` means none, and `.` precedes an unusual intent id. */
+/** In the field for the owner, `-` means no owner, and `.` precedes an unusual intent id. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isNext = before !== undefined && nonce === before.nonce + 1
@@ -155,7 +155,7 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** False is certain. True must be checked in the unpacked entries. */
+/** If false, the intent owns no entry. If true, the unpacked entries must be checked. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)
