@@ -84,9 +84,7 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/**
- * Variables in URLs of nodes that are added at runtime. Only the config names them, because the host gets their values.
- */
+/** Variables in URLs of nodes that are added at runtime. Only the config names them: the host receives their values. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -100,9 +98,7 @@ export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/**
- * Returns every id of a source chain (name, Wormhole chain id, network id), given one. Transfer ids may contain each.
- */
+/** Returns all ids of a source chain that transfer ids contain: its name, Wormhole chain id and network id. */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]

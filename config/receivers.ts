@@ -2,7 +2,7 @@ import type { Receiver } from '../domain/notification/notification.ts'
 import { fileSource, variableSource } from './credential-sources.ts'
 import type { Config } from './schema/schema.ts'
 
-/** For processes that only raise notifications and must not have the secrets. */
+/** Returns no secrets, for processes that only raise notifications. */
 export function receiverFilters({ notifications }: Pick<Config, 'notifications'>): readonly Pick<Receiver, 'name' | 'filter'>[] {
   return notifications.map(({ name, url: _, secrets: __, ...filter }) => ({ name, filter }))
 }

@@ -143,7 +143,7 @@ function variableLayer(env: Record<string, string>): Layer {
   return layerOf(profile, (name, isFile) => variables[name] + (isFile === undefined ? '' : isFile ? '_PATH' : '_DATA'))
 }
 
-/** Empty variables count as unset, which suits a container's empty defaults. */
+/** Empty variables count as unset, because containers often set empty defaults. */
 function set(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }

@@ -1,4 +1,4 @@
-/** Crash tests kill or stop a process here: PORTAGE_FAILPOINTS=`after-grant=kill@3` kills it at the third grant. */
+/** Crash tests kill or stop a process here: PORTAGE_FAILPOINTS=`after-grant=kill@3` (at the third `after-grant`). */
 export type Failpoint =
   | 'after-grant'
   | 'after-sign'

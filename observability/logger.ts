@@ -11,10 +11,7 @@ export type LogLevel = (typeof logLevels)[number]
 /** Fields of a warning or error. If `remedy` is absent, the logger adds the remedy of the code (domain/catalogue). */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
-/**
- * Removes secrets from all fields. Errors belong in the field `error`. Use `warn` and `error` only if a person must
- * act.
- */
+/** Removes secrets from all fields. Errors belong in the field `error`. `warn` and `error` are for people to act on. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void

@@ -20,7 +20,7 @@ interface MetricsByKind<Label extends string> {
 }
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Seconds. Fine around block times of one second, and up to an hour for slow finality. */
+/** Seconds. Narrow around block times of one second, and up to an hour for slow finality. */
 const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]
@@ -215,10 +215,7 @@ type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definition
 export interface Metrics extends MetricsByName {
   /** Calls `collect`, which sets values, before each rendering. Returns a function that removes `collect`. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /**
-   * `refresh` runs before the collectors and may send requests. A rendering waits for it, so it needs its own time
-   * limit.
-   */
+  /** `refresh` runs before the collectors and may send requests. It needs a time limit: a rendering waits for it. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
   /** Prometheus text format 0.0.4. An error of one collector does not stop the others. */
   render(): Promise<string>

@@ -4,7 +4,7 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/** Two lines repeat each other if level, message and these fields are equal. Nonces and heights vary too much. */
+/** Two lines repeat each other if level, message and these fields are equal. Nonces and heights differ too often. */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],

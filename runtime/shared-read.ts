@@ -1,6 +1,6 @@
 import { pause } from './wait.ts'
 
-/** Each call gets a read that starts after the call. Calls that wait for the next start, `everyMs` apart, share it. */
+/** Each call gets a read that starts after the call, shared with other waiting calls. Starts are `everyMs` apart. */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0
@@ -15,7 +15,7 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
 
 type Keeping<T> = { readonly fromStart: number } | { readonly fromAnswer: number | ((answer: T | undefined) => number) }
 
-/** Callers share one read, or its error, for some ms after the read's start (`fromStart`) or its end (`fromAnswer`). */
+/** Callers share one read, or its error, for `fromStart` ms from its start or for `fromAnswer` ms from its end. */
 export function keptRead<T>(read: () => Promise<T>, keeping: Keeping<T>): () => Promise<T> {
   let last: { readonly answer: Promise<T>; until: number } | undefined
   const begin = () => {

@@ -5,7 +5,7 @@ import { isShownName, pathText, type Problem } from './problems.ts'
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
 
-/** Reads the tree before the schema check, so that one error lists all problems. */
+/** Reads the unchecked tree, so that one error lists these problems together with those of the schema. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
@@ -161,9 +161,7 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // A transfer's id does not contain the source chain. A target contract with two sources would take two equal
-  // transfers
-  // for one.
+  // A contract's id of a transfer lacks the source chain: equal transfers from two sources would have one id.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   const ends = routes.flatMap(({ source, target }, index) => {

@@ -8,7 +8,7 @@ import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
 import { authorization, between, chainName, path, text, url, wei, whole } from '../load/values.ts'
 
-/** Checkpoints are kept outside Temporal, because they are needed after Temporal was wiped. */
+/** Checkpoints are kept outside Temporal, because they are needed if Temporal is wiped. */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('directory').describe('A folder, one file per stream.'),

@@ -73,9 +73,7 @@ export interface Raising extends CallCost {
   readonly urgent?: boolean | undefined
   /** Ordered by an operator, so the policy's caps do not apply. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /**
-   * A pool refuses the attempts, because it holds a transaction from outside Portage with this nonce and higher fees.
-   */
+  /** A pool refuses the attempts because it has a more expensive transaction from outside Portage with this nonce. */
   readonly outpriced?: boolean | undefined
   /** Decimal wei, like `value`. If `outpriced`, the next attempt must not cost more than this. */
   readonly balance?: string | undefined

@@ -137,7 +137,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // 0: the lane is broke for another reason than a refused grant.
+  // `0` means that no grant was refused: the lane is broke for another reason.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

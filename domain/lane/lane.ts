@@ -62,9 +62,7 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /**
-   * Id of the request that got this grant. After another request got it too, the call may have been sent (`maybeSent`).
-   */
+  /** The request that got this grant. If another request gets it too, the call may have been sent (`maybeSent`). */
   readonly grantedTo: string
   readonly maybeSent: boolean
   /** Decimal wei of an abandoned call, which may still be mined. */
@@ -114,9 +112,7 @@ export interface Remembered extends Observed {
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
-  /**
-   * Height since which the lowest unmined nonce has waited with its last attempt. Absent in ledgers of release 1.0.0.
-   */
+  /** Height since which the lowest unmined nonce has had its last attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number
   /** Height since which reports have come without a long gap. Blocks in a gap do not make a nonce idle. */
   readonly reportedSince?: number

@@ -24,8 +24,8 @@ export type Ask =
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * `leave`: only if the intent has no nonce. `cancel`: the nonce gets a no-op. `abandon`: the lane takes over the
-   * unmined nonce, if the lane is forbidden or had no report for `withoutWorkerMs`.
+   * `leave`: only if the intent has no nonce. `cancel`: the nonce gets a no-op. `abandon`: the lane takes the nonce,
+   * if it is unmined and the lane is forbidden or had no report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** Fills this nonce with a no-op. For a nonce with an owner, operators must use `cancelNonce`. */
@@ -114,10 +114,7 @@ export interface LaneView
   readonly granted: number
   /** The run that answered. After a reset, a request for another run gets no nonce. Absent in answers to queries. */
   readonly run?: string
-  /**
-   * Height at which `finalized` was first reported. An account nonce below `finalized` from here on: final blocks were
-   * lost.
-   */
+  /** Height of the first report of `finalized`. A later account nonce below it shows that final blocks were lost. */
   readonly finalizedAt?: number
   readonly lowestSince?: number
 }

@@ -25,9 +25,7 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/**
- * Number of blocks for which a process has driven the lowest nonce with its last attempt. 0: another nonce, or unknown.
- */
+/** Blocks for which a process has driven the lowest nonce with its last attempt. 0: another nonce, or unknown. */
 export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
   if (nonce !== latest || lowestSince === undefined) return 0
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))

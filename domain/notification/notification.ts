@@ -51,10 +51,7 @@ export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, abo
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/**
- * A key that sorts notifications by time: µs since the epoch, the last three digits from the id. It is equal at each
- * try.
- */
+/** Sorts notifications by time and is equal at each try: µs since the epoch, the last three digits from the id. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }

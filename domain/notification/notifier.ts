@@ -13,7 +13,9 @@ export interface NotifierCursor {
    * closing time that was listed at `since` (process's clock). Some time after `since`, `from` becomes `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
-  /** Prevents a second notification of transfers that closed since `from`. Only the newest are listed. */
+  /**
+   * Prevents a second notification of transfers that closed since `from`. After a crash, older ones are notified again.
+   */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 

@@ -2,9 +2,7 @@ import { type Check, fields, listOf, rule, text, time, whole } from '../field-ch
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/**
- * A copy of the settings outside Temporal, so that halts, the deny-list and revoked tokens survive a wipe of Temporal.
- */
+/** A copy of the settings outside Temporal: halts, deny-list and revoked tokens survive the loss of Temporal. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string

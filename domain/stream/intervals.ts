@@ -89,7 +89,7 @@ export function pack(intervals: Intervals): PackedIntervals {
 const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
 export const toSet = (intervals: Intervals): IntervalSet => intervals.map(([from, to]) => [String(from), String(to)])
 
-/** Throws RangeError unless both are whole numbers and `from` is not above `to`. */
+/** Throws RangeError unless `from` and `to` are whole numbers and `from` is not above `to`. */
 export function addInterval(set: IntervalSet, from: string, to: string = from): IntervalSet {
   if (!/^[0-9]+$/.test(from) || !/^[0-9]+$/.test(to)) throw new RangeError(`${from} or ${to} is not a whole number`)
   if (BigInt(from) > BigInt(to)) throw new RangeError(`${from} is above ${to}`)

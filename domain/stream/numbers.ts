@@ -77,7 +77,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number), end)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // The number is an exception from a checkpoint or from before a merge of gaps, and stays one.
+    // A number that a checkpoint lists as an exception, or that was one before a merge of gaps, stays an exception.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })

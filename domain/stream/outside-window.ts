@@ -42,8 +42,7 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
 }
 
 /**
- * Limits the bytes, so that strangers who park transfers cannot stop a stream. Beyond the limit, neighbouring intervals
- * are
+ * Limits the bytes, so that strangers who park transfers cannot stop a stream. Beyond the limit, near intervals are
  * joined, with the resolved numbers between them. These numbers count as parked until an audit reads them.
  */
 export function boundedOutside(state: StreamState): StreamState {

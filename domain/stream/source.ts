@@ -142,7 +142,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Refuses a watermark above the known numbers or the cursor, which would skip transfers, and raises an alarm. */
+/** Refuses a watermark above the known numbers or the cursor, because it would skip transfers. Raises an alarm. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)

@@ -3,8 +3,7 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
  * State of one numbered source: a route of a native bridge, or a Wormhole emitter (docs/concepts/streams.md). Numbers
- * are
- * u64 as decimal strings, heights are blocks, times are ms since the epoch. Below 104 KiB, as every list has a limit.
+ * are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state stays below 104 KiB.
  */
 export interface StreamState {
   readonly config: StreamConfig
@@ -19,7 +18,7 @@ export interface StreamState {
   readonly gaps: readonly Gap[]
   /** Numbers completed before the source showed them. They stay unresolved until their ids can be compared. */
   readonly unknownCompletions: IntervalSet
-  /** Numbers resolved without a delivery: only the latest. `counts` counts all of them. */
+  /** The latest numbers that were resolved without a delivery. `counts` counts all of them. */
   readonly exceptions: readonly StreamException[]
   /** Heights of some numbers, fewer of the older ones. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
@@ -130,7 +129,7 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/** Numbers in final blocks of the source. The agent has started all that are not `delivered` or `ignored`. */
+/** Numbers in final blocks of the source. The agent has started all except those in `delivered` or `ignored`. */
 export interface Finding {
   readonly numbers: readonly (readonly [number: string, height?: number])[]
   readonly delivered?: IntervalSet

@@ -5,10 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/**
- * MIP-61's COMPLETE_EVENT_PROCESSING, for completions by any account. A number that the source has not shown raises
- * an alarm.
- */
+/** MIP-61's COMPLETE_EVENT_PROCESSING, for any account. A number that the source has not shown raises an alarm. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))

@@ -65,7 +65,7 @@ export interface ParkLimits {
   readonly spentNonces: number
 }
 
-/** More spent nonces than reverts are allowed, because they are not the transfer's fault. */
+/** More spent nonces than reverts are allowed, because a spent nonce is not the transfer's fault. */
 export const defaultParkAfter: ParkLimits = { reverts: 5, spentNonces: 20 }
 
 export interface Delivery {
@@ -99,7 +99,7 @@ const byState = {
 /** `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined: another bridge, or the transfer ended without a delivery. @param code of the last failure, if known */
+/** Undefined: another bridge, or the transfer ended without a delivery. Without `code`, a revert is not recognised. */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined

@@ -11,10 +11,7 @@ export interface PageSizes {
 
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
-/**
- * Each nonce that a rollback unpacks causes a signal to its owner, and a run may send only 2,000 signals
- * (limit.numPendingSignals.error).
- */
+/** Each nonce that a rollback unpacks causes a signal, and a run may send 2,000 (limit.numPendingSignals.error). */
 const openAhead = 1_000
 
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {
