@@ -85,7 +85,6 @@ export const knownExplorers: Readonly<Record<string, string>> = {
   '98867': 'https://testnet-explorer.plume.org/',
 }
 
-/** The base URL, to which `tx/<hash>` or `address/<address>` is added. */
 export function explorerOf({ networkId, explorer }: Pick<ChainConfig, 'networkId' | 'explorer'>): string | undefined {
   return explorer ?? knownExplorers[String(networkId)]
 }

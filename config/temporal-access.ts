@@ -15,7 +15,6 @@ interface Setting<Value> {
   readonly from: string
 }
 
-/** The settings of one origin. A later origin replaces the same setting of an earlier origin. */
 interface Layer {
   readonly address?: Setting<string>
   readonly namespace?: Setting<string>
@@ -178,7 +177,6 @@ function load(where: string, read: () => ClientConfigProfile): z.output<typeof p
   throw problem(where, `has a wrong value in ${fields}`, 'Correct it; temporal.useEnvironment: false does without it.')
 }
 
-/** `isFile`: the credential is a path (true) or the text itself (false). */
 function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Layer, isFile?: boolean) => string): Layer {
   const { address, namespace, apiKey, tls, grpcMeta } = profile
   const asText = (name: keyof Layer, value: string | undefined) => (value === undefined ? undefined : { value, from: from(name) })

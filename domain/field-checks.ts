@@ -60,7 +60,6 @@ export function fields(checks: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** Like `fields`, but also refuses unknown fields and values that are not objects. */
 export function object(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     fields(checks)(value, path)

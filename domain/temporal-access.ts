@@ -38,7 +38,6 @@ export interface TemporalAccess {
   readonly apiKey?: CredentialSource | undefined
   /** Added to every call. The values are secrets. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Absent: payloads are plain JSON. */
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
   /** Never set. It makes the compiler refuse the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */

@@ -217,7 +217,6 @@ export interface Metrics extends MetricsByName {
   onCollect(collect: (metrics: Metrics) => void): () => void
   /** `refresh` runs before the collectors and may send requests. It needs a time limit: a rendering waits for it. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): void
-  /** Prometheus text format 0.0.4. An error of one collector does not stop the others. */
   render(): Promise<string>
 }
 

@@ -186,7 +186,6 @@ function laneIds(chains: Chains): string[] {
   )
 }
 
-/** A filter with an unknown name would match nothing. */
 function checkReceivers(receivers: readonly Fields[], names: Readonly<Record<'chains' | 'bridges' | 'lanes', string[]>>): Problem[] {
   const same = repeated(
     receivers.map(({ name }) => name),

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
 import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, url, whole } from '../load/values.ts'
 
-/** Parses to `<wormhole chain id>/<64 lower-case hex digits>`, so that equal tokens match. */
 const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))

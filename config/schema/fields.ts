@@ -7,7 +7,6 @@ export function configFields(): Field {
   return z.toJSONSchema(configSchema, { io: 'input' })
 }
 
-/** Lists the fields inside a field: `<name>` for maps with free names, `[]` for lists. */
 export function childrenOf({ properties, additionalProperties, items }: Field): Readonly<Record<string, Field>> {
   const others = { ...(additionalProperties && { '<name>': additionalProperties }), ...(items && { '[]': items }) }
   return { ...properties, ...others } as Record<string, Field>

@@ -5,7 +5,6 @@ export interface Row {
 }
 
 export interface ErrorRow extends Row {
-  /** Whether a retry can succeed without a change by a person. */
   readonly retriable: boolean
   /** The message's signatures are too old. A copy with newer signatures can replace it. */
   readonly awaitNewSignatures?: true
@@ -17,7 +16,6 @@ export interface ErrorRow extends Row {
   readonly isOutage?: true
 }
 
-/** The most harmful first: `portage stuck` sorts by them. */
 export const severities = {
   everything: 'All work has stopped',
   chain: 'A chain or a route waits',

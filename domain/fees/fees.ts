@@ -227,7 +227,6 @@ export interface FeeRule {
 
 export interface FeeSubject {
   readonly chain: ChainName
-  /** Workflow id of the transfer. */
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined

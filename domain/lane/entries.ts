@@ -69,7 +69,6 @@ export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
 
-/** The intent whose call may be mined with this nonce: the owner, or the intent that abandoned the nonce. */
 export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }

@@ -110,7 +110,6 @@ export interface Remembered extends Observed {
   readonly at: number
   /** When this height or a higher one was last reported. Lagging nodes report lower ones. */
   readonly leadAt: number
-  /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
   /** Height since which the lowest unmined nonce has had its last attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number

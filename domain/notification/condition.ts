@@ -7,7 +7,6 @@ import type { StreamView } from '../stream/stream.ts'
 import type { ChainName } from '../transfer/transfer.ts'
 import type { NotificationData, NotificationSubject, NotificationType } from './notification.ts'
 
-/** A lasting state. Receivers are notified each time that it begins. */
 export interface Condition {
   /** `{source}/{what}`, unique among present conditions. */
   readonly key: string

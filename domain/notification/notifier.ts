@@ -13,9 +13,7 @@ export interface NotifierCursor {
    * closing time that was listed at `since` (process's clock). Some time after `since`, `from` becomes `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
-  /**
-   * Prevents a second notification of transfers that closed since `from`. After a crash, older ones are notified again.
-   */
+  /** Prevents a second notification of transfers that closed since `from`. After a crash, older ones are sent again. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
@@ -96,7 +94,6 @@ export function waitingCount({ pending, unsent, cursor }: NotifierState, closed:
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/** Adds new conditions and removes ended ones. Conditions of a source that could not be read stay. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],

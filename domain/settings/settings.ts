@@ -6,7 +6,6 @@ import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 /** Each field narrows the scope. A scope without fields covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
-  /** Covers transfers from and to this chain. */
   readonly chain?: ChainName | undefined
   readonly sourceChain?: ChainName | undefined
   readonly targetChain?: ChainName | undefined
@@ -53,7 +52,6 @@ export interface SettingsChange extends Given {
   readonly order: SettingsOrder
 }
 
-/** Every order is idempotent. */
 export type SettingsOrder =
   | { readonly kind: 'halt'; readonly scope: HaltScope }
   | { readonly kind: 'unhalt'; readonly scope: HaltScope }

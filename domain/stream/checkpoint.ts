@@ -10,7 +10,6 @@ export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
   readonly origin: string
-  /** MIP-61's completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
   /** The scan's cursor. If a fork has removed its block, the checkpoint is worthless. */

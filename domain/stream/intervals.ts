@@ -15,7 +15,6 @@ export function joinIntervals(intervals: readonly Interval[]): Intervals {
   return joined
 }
 
-/** @param others sorted by first number; may overlap */
 export function subtractIntervals(intervals: Intervals, others: readonly Interval[]): Intervals {
   const left: Interval[] = []
   let at = 0

@@ -37,7 +37,6 @@ export function initialStream(config: StreamConfig): StreamState {
   }
 }
 
-/** The requests must have passed `assertStreamUpdate`. @param at ms since the epoch by the stream's clock */
 export function applyToStream(
   state: StreamState,
   { requests }: StreamUpdate,

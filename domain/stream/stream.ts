@@ -144,7 +144,6 @@ export interface Reading extends Finding {
 }
 
 export type StreamRequest =
-  /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
   /** Numbers that a spy (`received`), an audit or the source's table showed. The spy did not send `missedBySpy`. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })

@@ -1,4 +1,3 @@
-/** `40 s`, `30 min`, `3 h`, `2 days`: the largest unit that gives a number above 1. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   if (seconds < 120) return `${seconds} s`

@@ -50,7 +50,6 @@ export function isOf(form: Form, value: unknown): value is string {
   return typeof value === 'string' && form.pattern.test(value) && (form.holds?.(value) ?? true)
 }
 
-/** Whether a text is a URL with https, or with http on loopback, and without user name and password. */
 export function isLink(text: unknown): text is string {
   if (!isOf(forms.url, text)) return false
   const { protocol, hostname, username, password } = new URL(text)

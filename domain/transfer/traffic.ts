@@ -5,7 +5,6 @@ export interface TransferTraffic {
   readonly bridge: string
   readonly source: string
   readonly target: string
-  /** `undone`: the workflow closed without an outcome. */
   readonly state: string
   readonly startedAt: number
   readonly closedAt?: number

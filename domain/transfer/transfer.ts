@@ -1,5 +1,4 @@
 import { type ErrorCode, RelayerError } from '../catalogue/errors.ts'
-/** As in the config: `wormhole-token-bridge`. */
 export type BridgeName = string
 /** As in the config: `ethereum`. The names are the same across a fleet. */
 export type ChainName = string
@@ -35,7 +34,6 @@ export interface Terms {
   readonly lane?: string
 }
 
-/** The last four are outcomes. */
 export type TransferState = keyof typeof next
 
 const next = {
