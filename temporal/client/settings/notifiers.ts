@@ -36,7 +36,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Undefined: the notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if the notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -62,7 +62,7 @@ export function raiseNotification(client: TemporalClient, receiver: string, noti
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Undefined: no result yet. Throws INPUT_INVALID, RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if there is no result in time. Throws INPUT_INVALID if the receiver is disabled. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,
