@@ -16,10 +16,8 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   undone: string[]
   reopenedCount: number
   reopened: string[]
-  /** Transfers that waited for nothing, or whose tasks no process answered. They are reset. */
   idleCount: number
   idle: string[]
-  /** Transfers whose effect is gone and that already run again. */
   underway: number
   /** Transfers on which nodes disagree, or whose effect is missing in one block only. The next audit checks again. */
   unsure: number

@@ -18,7 +18,6 @@ export type BatchEnd =
   | { state: 'done' | 'reverted'; detail: string; nonce: number; txHash: string; blockHeight: number; gasPaid: string }
   /** The batch never got a nonce, or returned the nonce unsigned. */
   | { state: 'unsent'; detail: string }
-  /** A no-op or an external transaction used the batch's nonce. */
   | { state: 'spent'; detail: string; nonce: number }
   /** It is unknown what happened to the nonce. Each member asks the chain whether it was delivered. */
   | { state: 'lost'; detail: string }

@@ -1,7 +1,6 @@
 import { defineSignal } from '@temporalio/workflow'
 
 export interface IdempotencyKeyInput {
-  /** Time after which an unanswered key is free again, ms. */
   workMs: number
 }
 

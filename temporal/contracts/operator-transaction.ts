@@ -80,7 +80,6 @@ export type SendOperatorTransactionResult =
   /** The workflow was reset and forgot this later round, which has a nonce. */
   | { kind: 'superseded'; intentId: string }
   | { kind: 'withdrawn' }
-  /** The ledger knows no nonce of the intent, although an earlier try may have had one. */
   | { kind: 'none' }
   /** Neither the ledger nor the nodes show what happened to the nonce. */
   | { kind: 'lost'; reason: string }

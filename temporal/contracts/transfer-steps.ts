@@ -143,17 +143,14 @@ export interface LaneNonce {
 export interface ConfirmEndInput {
   transfer: Transfer
   intentId: string
-  /** Nonces of earlier rounds. The step also asks the ledgers for nonces of the transfer. */
   nonces: LaneNonce[]
 }
 
 export type EndConfirmation =
   | { kind: 'delivered'; delivery: Delivery }
-  /** Every nonce is final, and no block has the effect. */
   | { kind: 'free' }
   /** These nonces may still be mined with the effect. */
   | { kind: 'held'; nonces: LaneNonce[] }
-  /** The nodes disagree, or the effect is not final. */
   | { kind: 'unsettled'; finalInMs: number }
 
 export interface LaneStatusAnswer {

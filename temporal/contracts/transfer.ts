@@ -32,7 +32,6 @@ export interface TransferProgress {
   state: TransferState
   round: number
   failures: number
-  /** Number of rounds whose nonce was used by another transaction. */
   spent: number
   waits: number
   lane?: LaneId

@@ -33,9 +33,8 @@ export interface EncryptionCodec extends PayloadCodec {
 }
 
 /**
- * Encrypts with the first key, and decrypts with the key that the payload names. A ciphertext is bound to its key and
- * workflow id, so it opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
- * ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
+ * A ciphertext is bound to its key and workflow id, so it opens for no other workflow. Throws ENCRYPTION_KEY. `decode`
+ * throws ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
  */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
   const keys = encryption ? readPayloadKeys(encryption) : []

@@ -11,7 +11,6 @@ export interface CoalescingOptions<Request, Response> {
   /** Returns a function that sends the requests as one update. A retry calls it again with the same `updateId`. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
   onResponse(response: Response): void
-  /** The error code that `ask` throws after `close`. */
   readonly unreachable: ErrorCode
   readonly facts: Facts
   /** Minimum time from an update with these requests to the next update, ms. A full update does not wait. */
@@ -67,7 +66,6 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     })
   }
 
-  /** Sends an update soon, even if no request waits. */
   flush(): void {
     this.#isOwed = true
     this.#wake()

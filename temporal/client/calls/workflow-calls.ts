@@ -43,7 +43,6 @@ export async function queryOrWake<Result>(client: TemporalClient, workflowId: st
   try {
     return await handle.query(query)
   } catch (error) {
-    // Every build knows these queries. A worker that does not know one could not replay the workflow.
     if (error instanceof QueryNotRegisteredError) await wake(handle).catch(() => {})
     throw error
   }

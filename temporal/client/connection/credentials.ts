@@ -33,7 +33,6 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   }
 }
 
-/** Returns ms since the epoch, or undefined if the key is not a JWT or has no expiry. */
 export function apiKeyExpiry(apiKey: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown } | null

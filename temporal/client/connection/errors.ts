@@ -96,7 +96,6 @@ export function detailOf(error: unknown): string {
   return redactText(isGrpcServiceError(cause) ? cause.details || cause.message : error instanceof Error ? error.message : String(error))
 }
 
-/** `gone` is thrown if the workflow is missing, `unserved` if no worker answers. */
 export interface TemporalErrorCodes {
   readonly gone?: ErrorCode
   readonly unserved?: ErrorCode

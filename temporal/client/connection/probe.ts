@@ -21,10 +21,7 @@ interface ConnectOptions {
   readonly timeoutMs?: number
 }
 
-/**
- * The caller closes the connection. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
- * TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All of these errors are retriable.
- */
+/** Throws what `checkHandshake` throws, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All of these are retriable. */
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},

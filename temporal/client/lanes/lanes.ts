@@ -51,7 +51,6 @@ export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>>
   return new Set(await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({})))
 }
 
-/** Returns lanes with this name or sender (lower case), or undefined if neither is given. */
 export async function lanesOfFilter(
   client: TemporalClient,
   configured: readonly LaneId[],

@@ -18,7 +18,6 @@ export interface KeptOrders {
   readonly subject: Subject
   readonly id: string
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
-  /** Older orders may have been dropped. */
   readonly isFull: boolean
   readonly unread?: true
 }

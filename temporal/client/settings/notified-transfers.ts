@@ -15,7 +15,6 @@ export interface NotifiedTransfer extends Pick<
 > {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
-  /** For a reversal: the run whose delivery is gone. */
   readonly runId: string
   /** ms since the epoch; 0 for an open run. */
   readonly closedAt: number

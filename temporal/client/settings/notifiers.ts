@@ -20,7 +20,6 @@ const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
 const testPollMs = 250
 
-/** Does nothing if the notifier runs. Starts a terminated notifier with its last state. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))

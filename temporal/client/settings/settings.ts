@@ -38,7 +38,6 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 
 /** Applies all orders or none. Safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
-  // A terminated run still answers queries, so the run's halts stay in force.
   const before = await readSettings(client)
   try {
     // A request that is refused here starts no workflow.

@@ -6,7 +6,6 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** Selects the transfers of a stream. Without `emitter`, selects the transfers of all emitters. */
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
   /** Wormhole chain id. Finds transfers even if the config named the source differently in the past. */
   readonly emitterChain?: number | undefined

@@ -66,9 +66,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/**
- * Returns the nonce of a batch that may deliver the intent. First withdraw the intent, so that no later batch has it.
- */
+/** The nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch contains it. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce

@@ -25,7 +25,6 @@ export interface ClosedTransfer {
 export interface ClosedPage {
   kind: 'delivered' | 'undone'
   chain: ChainName
-  /** The page lists runs that closed between `from` and `to`, ms since the epoch. */
   from: number
   to: number
   /** The server's page token. Empty for the first page and after the last one. */

@@ -8,7 +8,6 @@ import { running, transfersWith } from './transfer-queries.ts'
 /** An entry of the visibility store, which lags by a second. Anyone with access to Temporal can choose its texts. */
 export interface OpenTransfer
   extends RunId, Pick<TransferRow, 'lane' | 'code'>, Required<Pick<TransferRow, 'state' | 'bridge' | 'sourceChain' | 'targetChain'>> {
-  /** Start of the run, ms since the epoch. */
   readonly startedAt: number
 }
 

@@ -99,7 +99,6 @@ async function ofPlace(client: TemporalClient, given: string, { sourceIds }: Kno
   return scan(client, (parts) => parts.sequence === sequence, names)
 }
 
-/** One page is enough, because two matches already make the text ambiguous. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
 }
@@ -130,7 +129,6 @@ async function scan(
 
 const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof readPage>[]>>()
 
-/** Yields the id of a restarted transfer once per run. */
 async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
   const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })

@@ -51,7 +51,6 @@ export async function proofOf(
   })
 }
 
-/** The result of a reversal equals its input. */
 async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))

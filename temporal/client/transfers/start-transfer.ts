@@ -32,11 +32,7 @@ export async function startTransfer(
   return isNew ? 'started' : 'known'
 }
 
-/**
- * A stranger can start a run with this id and a wrong message, which is then rejected. This function replaces such a
- * run.
- * `input` must be verified. Returns false if there is no such run.
- */
+/** Replaces a rejected run, because strangers can start runs with this id and a wrong message. `input` is verified. */
 export async function startInPlaceOfRejected(
   client: TemporalClient,
   id: string,
@@ -52,10 +48,7 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/**
- * Starts a transfer again without its progress and deadline and, if a person ordered it, without its terms.
- * The caller checks that this is allowed. Throws INTERNAL if the history holds no input.
- */
+/** Drops progress and deadline and, if a person gave the order, the terms. Throws INTERNAL if there is no input. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,

@@ -53,7 +53,6 @@ class EndedTransfers {
     return Math.max(now - longestMs, this.#readUntil - lateMs)
   }
 
-  /** @param runs all runs that ended since `neededSince`, or the newest of them if there are too many */
   add(runs: readonly WorkflowExecutionInfo[], now: number): void {
     const from = this.neededSince(now)
     for (const run of runs) {

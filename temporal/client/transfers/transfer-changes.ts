@@ -23,7 +23,6 @@ export function createTransferWatch(client: TemporalClient) {
   let lookedAt = 0
 
   return {
-    /** `isCut`: a list exceeded `mostListed`, so changes may be missing. */
     async look(): Promise<{ readonly changed: readonly TransferRow[]; readonly isCut: boolean }> {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)

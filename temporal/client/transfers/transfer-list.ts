@@ -45,10 +45,7 @@ export const startedAtMemo = 'startedAt'
 /** Memo with the transfer's content, so that lists read neither histories nor chains. Workflows never read it. */
 export const contentMemo = 'content'
 
-/**
- * Newest first, open before closed. Any page may be short, and only the last page has no `next`.
- * Throws INPUT_INVALID if the cursor is invalid or belongs to another filter, TEMPORAL_UNAVAILABLE.
- */
+/** Any page may be short, but only the last page has no `next`. Throws INPUT_INVALID (cursor), TEMPORAL_UNAVAILABLE. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,

@@ -47,7 +47,6 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
   const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
   const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
-  // If `more` is true, give the order to these transfers, and then select again.
   return { transfers: found.slice(0, most), more: found.length > most }
 }
 

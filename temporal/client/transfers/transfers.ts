@@ -76,7 +76,6 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   return [...transactions, ...added]
 }
 
-/** Wakes a transfer that waits for a gate. Returns false if the transfer has ended. */
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
   const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
   return woken.then(() => true, ifGone(false))
@@ -94,8 +93,7 @@ const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parke
 
 /**
  * Gives a copy with newer signatures to a transfer without a transaction. A copy wakes a parked transfer, so a parked
- * transfer gets a copy only if its signatures are outdated. `isNewer` gets the stored message, base64. After
- * TEMPORAL_UNAVAILABLE the transfer may still need the copy.
+ * transfer gets a copy only if its signatures are outdated. `isNewer` gets the stored message, base64.
  */
 export async function offerCopy(
   client: TemporalClient,

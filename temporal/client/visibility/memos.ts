@@ -53,7 +53,6 @@ export async function listPage(client: Client, options: PageOptions): Page<Workf
   return { runs, next }
 }
 
-/** Like `listPage`, but decrypts nothing. */
 export async function listPageOfIds(client: Client, options: PageOptions): Page<RunId> {
   const { raw, next } = await rawPage(client, options)
   return { runs: raw.map(({ execution }) => ({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' })), next }

@@ -34,7 +34,6 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     type: run.type,
     startedAt: run.startTime.getTime(),
     transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
-    /** Undefined if no workflow task is pending. */
     taskTries: task ? (task.attempt ?? 0) : undefined,
     taskSince: since > 0 ? since : undefined,
     activity: activity && {
@@ -45,7 +44,6 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/** Decrypts the messages of failed tasks. Returns an empty list if the run is gone. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
