@@ -4,7 +4,7 @@ import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/** Time to the first heartbeat, and between later ones, as shares of the timeout. The rest is slack for busy times. */
+/** Time to the first heartbeat, and between later ones, as shares of the time-out. The rest is slack. */
 const firstShare = 0.5
 const everyShare = 0.3
 
@@ -32,7 +32,7 @@ export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>):
   }
 }
 
-/** The only place where an error becomes a Temporal failure. Its type is the error's code. Its text has no secrets. */
+/** Only this function turns errors into Temporal failures. The failure's type is the error's code. */
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)
@@ -46,7 +46,6 @@ export function toFailure(error: unknown): TemporalFailure {
 
 type Step = (input: never) => Promise<unknown>
 
-/** Makes the steps throw only failures that `toFailure` has made. */
 export function guarded<Steps extends Record<keyof Steps, Step>>(steps: Steps): Steps {
   const guard = (step: Step) => async (input: never) => {
     try {
