@@ -29,7 +29,7 @@ export interface BatchSteps {
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** No member was withdrawn or had a nonce when the call was signed. From then on the call is sent again unchecked. */
+/** Sent right before signing: no member is withdrawn or has a nonce. Later the call is sent again unchecked. */
 export const batchClearedSignal = defineSignal('cleared')
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -15,7 +15,7 @@ export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 /** If a signal lacks author and reason, its order is recorded as `unnamed`. */
 type Named = { order: Order }
 
-/** Signals, because Temporal keeps them while no worker serves the ledger, and batch operations can send them. */
+/** These are signals, because Temporal keeps signals while no worker serves the ledger. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

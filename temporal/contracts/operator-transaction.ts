@@ -26,7 +26,7 @@ export interface OperatorTransactionProgress {
 /** Hashes are recorded, because some signers (KMS) make another signature, and so another hash, each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** The hashes find the transactions of a nonce on the chain even if the ledger has forgotten the nonce. */
+/** The hashes find a nonce's transactions on the chain even if the ledger has forgotten the nonce. */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -58,13 +58,13 @@ export interface OperatorTransactionSteps {
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
   intentId: string
-  /** Asks for no new nonce. If the ledger has none, looks up `held` and `earlier`. */
+  /** Asks for no new nonce. If the ledger has none for the intent, looks up `held` and `earlier`. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
   /** Mine a no-op instead. */
   cancel: boolean
-  /** For finding an earlier payment, ms since the epoch. Absent for a batch: its contract prevents a second effect. */
+  /** For finding an earlier payment, ms since the epoch. Absent for a batch, which its contract delivers only once. */
   orderedAt?: number
   /** Intents of a batch. An unsigned call is not signed if one of them was withdrawn. */
   members?: string[]

@@ -115,7 +115,7 @@ export type BroadcastResult =
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
-  /** The chain may show the effect, or the batch failed. Admit the transfer again. */
+  /** Admit the transfer again: the chain may show the effect, or the transfer's batch failed. */
   | { kind: 'seen' }
 
 export interface ConfirmInput {
@@ -163,7 +163,7 @@ export interface LaneStatusAnswer {
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: withdraws only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the nonce stays. */
+  /** `leave`: only if there is no nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce. */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

@@ -83,7 +83,7 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   return PayloadMessage.decode(plain)
 }
 
-/** JSON, so that different pairs of key and workflow give different bytes. */
+/** JSON makes different pairs of key and workflow give different bytes. */
 function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }

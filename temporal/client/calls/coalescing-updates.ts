@@ -55,7 +55,10 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Returns undefined if `isStale` is true at sending. Throws `unreachable` after `close`, INTERNAL if malformed. */
+  /**
+   * Returns undefined if `isStale` returns true when the requests are sent.
+   * Throws the code `unreachable` after `close`, and INTERNAL if the workflow refuses the requests as malformed.
+   */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {

@@ -22,7 +22,10 @@ const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
-/** `key` is sender, route and key. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE. */
+/**
+ * `key`: sender, route and the client's key. `request`: all that the answer depends on.
+ * Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE.
+ */
 export async function claimKey(
   client: TemporalClient,
   { key, request }: { readonly key: readonly string[]; readonly request: unknown },

@@ -28,7 +28,7 @@ export async function startUnlessTaken(
   options: Omit<WorkflowStartOptions, 'taskQueue'> & { readonly taskQueue?: string },
 ): Promise<boolean> {
   try {
-    // USE_EXISTING would not show whether this call started the run.
+    // FAIL, because USE_EXISTING would not show whether this call started the run.
     await workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
     return true
   } catch (error) {
@@ -37,7 +37,7 @@ export async function startUnlessTaken(
   }
 }
 
-/** Queries a workflow. If no worker can replay the workflow, also signals it, so that recovery finds a failed task. */
+/** If no worker can replay the workflow, a signal makes a task fail, because recovery looks for failed tasks. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
@@ -89,7 +89,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Sends an order again while the run is full. Throws INPUT_INVALID (malformed), and errors of `fromTemporal`. */
+/** Sends an order, and repeats it while a full run refuses it. Throws INPUT_INVALID and errors of `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

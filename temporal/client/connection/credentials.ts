@@ -11,7 +11,7 @@ export interface TemporalCredentials {
   readonly apiKey?: string
 }
 
-/** Throws TEMPORAL_CREDENTIALS if a file is unreadable or invalid, a certificate expired, or its key differs. */
+/** Throws TEMPORAL_CREDENTIALS for unreadable or invalid files, and for an expired certificate or a wrong key. */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }

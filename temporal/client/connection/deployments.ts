@@ -17,7 +17,7 @@ const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'r
 const answerMs = 10_000
 /** gRPC's INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
-/** A worker is gone after this time without a poll, ms. Polls take a minute (matching.longPollExpirationInterval). */
+/** A worker is gone after this time without a poll, ms. A poll takes 60 s (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
@@ -101,7 +101,7 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/** The server also counts workers that have ended, so it could promote a version that no worker runs. */
+/** The server's own check also counts workers that have ended, so it accepts a version that no worker runs. */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)

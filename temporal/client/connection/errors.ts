@@ -58,7 +58,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** The server also answers `not found` for a missing workflow, so the text decides. */
+/** The server also answers `not found` for a missing workflow, so the error's text decides. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)

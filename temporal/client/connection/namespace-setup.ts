@@ -23,7 +23,7 @@ const pauseMs = 250
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Resolves once the server knows all names. Throws what `openConnection` throws, and TEMPORAL_PERMISSION. */
+/** Resolves once the server knows the namespace and its search attributes. Throws what `openConnection` throws. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)

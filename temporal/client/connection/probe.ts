@@ -50,7 +50,7 @@ export async function probeTemporal(
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // If the files changed between two reads, the real error would be hidden. So they are read once.
+  // Read only once: if the files changed between two reads, the real error would be hidden.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)

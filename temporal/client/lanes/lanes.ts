@@ -69,7 +69,7 @@ export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: La
 
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
-/** Throws INPUT_INVALID (the ledger refuses), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Throws INPUT_INVALID if the ledger refuses, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
   const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))

@@ -28,7 +28,7 @@ export async function listOperatorTransactions(client: TemporalClient, lane: Lan
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Finds an id by the start of its last part. Throws INPUT_INVALID if none or several match. */
+/** Accepts the first 8 to 16 digits of an id's last part. Throws INPUT_INVALID if no id or several ids match. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)

@@ -22,11 +22,11 @@ export interface KeptOrders {
   readonly unread?: true
 }
 
-/** Maximum orders that a workflow and the settings keep (domain/order.ts, domain/settings). */
+/** Maximum number of orders that a workflow keeps, and that the settings keep (domain/order.ts, domain/settings). */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit for all transfers or operator transactions, ms. Strangers may start any number of them. */
+/** Time limit for reading all transfers or operator transactions, ms. Strangers may start any number of them. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined

@@ -73,7 +73,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     isRead: () => known !== undefined,
     /** Applies settings of a checkpoint at once, because there may be no worker yet from which to read settings. */
     learn: take,
-    /** Calls the listener after each change, and now if the settings are known. Its errors do not stop others. */
+    /** Calls the listener after each change, and now if the settings are known. Catches the listener's errors. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

@@ -43,7 +43,7 @@ export async function parkedPage(
   const oldest = runs.at(-1)?.startTime.getTime()
   const listed = listedOf(of, runs)
   if (runs.length < most || oldest === undefined) return { listed }
-  // Visibility times are finer than a millisecond.
+  // Adds 1 ms, because visibility times are finer than a millisecond.
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 

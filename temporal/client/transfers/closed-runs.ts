@@ -85,7 +85,7 @@ export async function readClosedRun(
         unlessUnreadable(storedTransfer(client, workflowId, runId)),
         unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
       ])
-      // Only an input that no key opens makes the run unreadable. An input that is no transfer is readable.
+      // An input that no key opens makes the run unreadable. An input that is no transfer does not.
       const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
       return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
     })

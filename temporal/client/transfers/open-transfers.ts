@@ -14,7 +14,7 @@ export interface OpenTransfer
 /** `moving`: neither parked nor waiting. `declined`: ended recently as declined. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** Newest first. `before` (ms) limits the start of moving transfers, `since` (ms) the end of declined ones. */
+/** `before` limits the start of moving transfers, `since` the end of declined ones (both in ms since the epoch). */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,

@@ -17,7 +17,7 @@ export interface KnownPlaces {
 
 const longestText = 1_000
 const timeoutMs = 10_000
-/** A search ends after this many runs, newest first. */
+/** A search reads at most this many runs, beginning with the newest. */
 const mostScanned = 10_000
 const pageSize = 1_000
 /** Searches share pages for this time, ms, so that many unknown ids cause only one search. */

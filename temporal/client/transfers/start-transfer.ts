@@ -32,7 +32,7 @@ export async function startTransfer(
   return isNew ? 'started' : 'known'
 }
 
-/** Replaces a rejected run, because strangers can start runs with this id and a wrong message. `input` is verified. */
+/** Replaces a rejected run: a stranger may have started it with a wrong message. The caller has verified `input`. */
 export async function startInPlaceOfRejected(
   client: TemporalClient,
   id: string,
@@ -48,7 +48,7 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/** Drops progress and deadline and, if a person gave the order, the terms. Throws INTERNAL if there is no input. */
+/** Drops progress and deadline and, if a person orders the restart, the terms. Throws INTERNAL if input is missing. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,

@@ -12,7 +12,7 @@ const timeoutMs = 10_000
 export async function listOpenAndEnded(client: TemporalClient, since: number) {
   const list = (...conditions: readonly string[]) =>
     within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
-  // In this order, a transfer that ends between the two queries is in both lists, not in none.
+  // In this order, a transfer that ends between the two queries cannot be missing from both lists.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
@@ -27,7 +27,7 @@ export function createTransferWatch(client: TemporalClient) {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)
       const rows = new Map<string, TransferRow>()
-      // The lists have the newest run of an id first. In reverse order, it replaces the older runs.
+      // Each list has an id's newest run first. In reverse order, the newest run replaces the older runs.
       for (const row of [...ended.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)

@@ -13,7 +13,7 @@ import { closed, fromOrTo, quoted, running, transfersWith, undone } from './tran
 export interface TransferRow extends KnownContent {
   readonly id: string
   readonly state?: TransferState
-  /** Only for the native bridge. A reverted completion appears as initiated, because no error code is considered. */
+  /** Only for the native bridge. A reverted completion appears as initiated, because its error code is ignored. */
   readonly mip61?: Mip61State
   readonly execution: string
   readonly bridge?: string
@@ -45,7 +45,7 @@ export const startedAtMemo = 'startedAt'
 /** Memo with the transfer's content, so that lists read neither histories nor chains. Workflows never read it. */
 export const contentMemo = 'content'
 
-/** Any page may be short, but only the last page has no `next`. Throws INPUT_INVALID (cursor), TEMPORAL_UNAVAILABLE. */
+/** Any page may be short, but only the last page has no `next`. Throws INPUT_INVALID if the cursor is invalid. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,

@@ -61,7 +61,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Any code can replay the first task. The run keeps its input, updates and signals. Safe to repeat. */
+/** Any build can continue from the first task. The run keeps its input, updates and signals. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
