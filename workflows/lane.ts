@@ -16,7 +16,7 @@ import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler
 /** Far below the server's limit of 2,000, because the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/** Nonce ledger of one key on one chain. It alone writes grants and attempts; domain/lane/reducer decides. */
+/** The nonce ledger of one key on one chain, which alone writes grants and attempts. domain/lane/reducer decides. */
 export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 

@@ -18,7 +18,8 @@ const checksPerRun = 200
 /** Sends one intent until it is final. An intent of unknown fate is not sent again, because it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // Temporal's cancel becomes an order and interrupts no step, because the nonce's fate decides the end.
+  // A cancel by Temporal is recorded as an order and interrupts no step, because the fate of the nonce decides how the
+  // workflow ends.
   return CancellationScope.nonCancellable(() => sendUntilFinal(input, cancelRequested))
 }
 

@@ -15,7 +15,7 @@ import { includedAt, type Outcome, type TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Step 4, until a block has the call or the round ends. Returns undefined if the transfer goes back to step 1. */
+/** Runs step 4 until a block has the call or the round ends. Returns undefined if the transfer goes back to step 1. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -210,7 +210,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /** Tries once in this process. After a failure, the lane's queue gets the step: a call may have been sent. */
+  /** Tries once in this process. After a failure, the step goes to the lane's queue: a call may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const options = { ...localBroadcastPolicy(), cancellationType, summary: this.#summary(', locally') }

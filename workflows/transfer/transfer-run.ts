@@ -180,7 +180,7 @@ export class TransferRun {
     if (transactions) this.progress.transactions = rollBackAttempts(transactions, round, Date.now())
   }
 
-  /** Shows in the timeline that a block had the call. A state of its own would cost a state transition. */
+  /** Shows in the timeline that a block had the call. A transfer state of its own would cost a state transition. */
   passInclusion({ blockHeight, nonce, ...landed }: Landed): void {
     this.#add({ at: includedAt(landed) ?? Date.now(), state: 'included', note: `block ${blockHeight}, nonce ${nonce}` })
   }
@@ -209,7 +209,7 @@ export class TransferRun {
   /** Call this only while no activity is running. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // Only here can a transfer move to another worker version. It moves, so that no version must live for months.
+    // Only here can a transfer move to another worker version, so that no version must live for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }

@@ -11,7 +11,8 @@ import { TransferRun, type Outcome } from './transfer-run.ts'
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // Temporal's cancel becomes an order and interrupts no step, because the nonces' fate decides the end.
+  // A cancel by Temporal is recorded as an order and interrupts no step, because the fate of the nonces decides how the
+  // transfer ends.
   return CancellationScope.nonCancellable(() => {
     const run = new TransferRun(input)
     cancelRequested.catch(() => run.cancel(byTemporal))
