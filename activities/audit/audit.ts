@@ -35,7 +35,7 @@ const heartbeatMs = 5_000
 /** Minimum age of runs that are checked for being stuck, ms. Nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** A transfer never changes, and later audits read it again. */
+/** Transfers are cached, because they never change and later audits need them again. */
 const mostCached = 20_000
 const blocksToWait = 5
 const leastWaitMs = 10_000
@@ -106,7 +106,7 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/** Reads again at the next block, because a reorg hides effects for a while. Undefined: no agreement, or no block. */
+/** Reads again a block later, because a reorg hides effects for a while. Undefined: nodes disagree, or no block. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

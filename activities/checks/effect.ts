@@ -94,7 +94,7 @@ export function hasOneNode(chain: Pick<Chain, 'nodes'>): boolean {
   return votersOf(chain.nodes()).length === 1
 }
 
-/** For an effect in the latest state: the delivery if it is final, else how long until it may be final. */
+/** Returns the delivery if the effect is final, otherwise how long until the effect may be final. */
 export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')

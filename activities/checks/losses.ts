@@ -46,7 +46,7 @@ interface Subject {
   readonly retriedAt?: number | undefined
 }
 
-/** Minute since the epoch → wei. */
+/** Maps minutes since the epoch to wei. */
 type HourlyCosts = ReadonlyMap<number, bigint>
 
 interface BatchLoss {
@@ -73,7 +73,7 @@ export class Losses {
     this.reports = reports
   }
 
-  /** Contracts have an account of their own: they can choose to revert, and must not make other recipients wait. */
+  /** The losses of contracts are counted apart: contracts can choose to revert, and must not make others wait. */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -92,7 +92,7 @@ export class Losses {
     return found
   }
 
-  /** If contracts have waited since `since`, a recipient admitted in that time had no code. EIP-7702 can add code. */
+  /** If contracts have waited since `since`, a recipient admitted since then had no code. EIP-7702 adds code later. */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
@@ -178,7 +178,7 @@ export class Losses {
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
-  /** A token waits above its budget. Above the chain's budget, each token with a loss in the last hour waits. */
+  /** A token waits if its losses exceed its budget. Above the chain's budget, each token with a recent loss waits. */
   #waitOfToken(parties: Parties, isContract: boolean, now: number, retriedAt = -Infinity): Wait | undefined {
     const losses = this.#tokens.get(tokenKey(parties, isContract))
     if (!losses || losses.last <= retriedAt) return undefined

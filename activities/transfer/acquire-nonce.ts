@@ -17,7 +17,7 @@ import { restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
-/** Share of the heartbeat time-out. After the time-out another process may have the step, so reads are not trusted. */
+/** A read is trusted for this share of the heartbeat time-out. Later, another process may have the step. */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -33,7 +33,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Checks restrictions before and after the wait. A nonce that is held already is used, because it must be used up. */
+/** Checks restrictions before and after the wait. A nonce that the transfer already holds is used in any case. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -101,7 +101,7 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
-/** If a call may have been sent, each new block needs a read, because a new ledger may not know that call's nonce. */
+/** If a call may have been sent, reads the effect again at each new block: a new ledger does not know the call. */
 function effectReader(
   chain: Chain,
   endpoint: Endpoint,

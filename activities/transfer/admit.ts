@@ -125,7 +125,7 @@ async function prepareUnless(
   return shadow ? shadow(transfer, ready, priced.cost) : ready
 }
 
-/** After a revert or in a quarantine, chooses the call that runs no code of the recipient. It needs no quarantine. */
+/** After a revert or in a quarantine, chooses a call that runs no code of the recipient: it needs no quarantine. */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,

@@ -45,7 +45,7 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
 }
 
-/** Runs `broadcast` on the queue of the transfer's workflow, with the same ledger and limits as on the lane's. */
+/** Runs the step `broadcast` on the queue of the transfer's workflow, with the same ledger and limits. */
 export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
   return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)

@@ -50,7 +50,8 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      // A single node would have to answer twice, a block apart. Strangers could fill all admissions with such waits.
+      // A single node would have to answer twice, a block apart, and strangers could fill all admissions with such
+      // waits. So no agreement is required of a single node.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)
