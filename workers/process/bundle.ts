@@ -43,7 +43,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     })
     return made.code
   }
-  // A released package has no sources, but this file.
+  // A released package contains this file instead of the sources.
   const released = crash.length === 0 ? await readKeptCode(join(root, 'dist', traced ? 'workflows-traced.js' : 'workflows.js')) : undefined
   if (released !== undefined) return { code: released }
   const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)

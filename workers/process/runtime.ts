@@ -29,7 +29,7 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** Starts nothing if stopped while it waits. Throws RelayerError for an unusable config or key, and ADMIN_LISTEN. */
+/** If the process is stopped while it waits, nothing starts. Throws RelayerError: bad config or key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   const metrics = createMetrics()

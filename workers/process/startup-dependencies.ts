@@ -26,7 +26,7 @@ export interface StartupDependencies {
 
 const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
-/** Connects to Temporal and at least one chain. Undefined if stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
+/** Connects Temporal and at least one chain. Returns undefined if stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,

@@ -32,7 +32,7 @@ export async function connectTemporal(
   options: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
   const { stopping, failover, tracing } = options
-  // The native connection has less precise errors and cannot be stopped while it connects.
+  // Probes first, because the native connection has less precise errors and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
   // Without a connection, the runtime would keep the process alive, so it is installed after the probe.
@@ -121,7 +121,7 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Queues without workflows (of lanes) or without activities (`ledger`) are intended. */
+/** On purpose, the queues of lanes have no workflows, and the queue `ledger` has no activities. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
 /** The SDK's lines about retries become debug lines, because the settings watch logs an outage. */

@@ -110,7 +110,7 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
   })
 }
 
-/** A separate Worker, so that waiting transfers do not delay a grant. */
+/** This Worker is separate, so that waiting transfers do not delay a grant. */
 export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: ledgerQueue,

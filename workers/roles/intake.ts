@@ -35,7 +35,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The bytes are no valid VAA, which the submitter has refused too.
+      // The bytes are not a valid VAA. The submitter has refused them too.
     }
   }
   const listener: SpyListener = {

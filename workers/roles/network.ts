@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** The served chains, and the source chains of native routes to them, because their tables are read. */
+  /** Contains the served chains, and the source chains of their native routes, whose tables are read. */
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges

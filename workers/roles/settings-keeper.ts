@@ -33,7 +33,7 @@ const stopMs = 2_000
 /**
  * Restores the settings of a checkpoint to an empty Temporal before any work. If the checkpoint is newer than the
  * settings,
- * the role `ledger` repeats only its halts, denials and revocations.
+ * the role `ledger` repeats only the halts, denials and revocations of the checkpoint.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, merges } = options
@@ -124,7 +124,7 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/** Returns undefined without a usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if one with halts may exist. */
+/** Undefined: no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE, because an unread checkpoint may contain halts. */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

@@ -58,7 +58,7 @@ export function ownSeries(text: string): string {
   return lines.filter((line) => line.startsWith('#') || isOwn(line)).join('\n')
 }
 
-/** Prometheus text of the SDK's core: `temporal_…`. Empty if the core does not answer. Never throws. */
+/** Returns the core's metrics (`temporal_…`) as Prometheus text, or an empty text if the core does not answer. */
 export async function readSdkMetrics(): Promise<string> {
   if (address === undefined) return ''
   const answer = await fetchBounded(new URL(`http://${address}/metrics`), {}, { timeoutMs, mostBytes }).catch(() => undefined)
