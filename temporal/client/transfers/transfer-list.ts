@@ -162,7 +162,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** An age in the filter becomes another time for each page, so the mark has no times. */
+/** An age in the filter becomes a different time for each page, so the mark of a cursor contains no times. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }
