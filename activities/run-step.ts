@@ -12,7 +12,7 @@ const longestMessage = 4_000
 
 export type BeatingStep<Input, Result> = (input: Input, context: Context, enter: (phase: string) => void) => Promise<Result>
 
-/** Heartbeats reveal a dead worker. Each costs a state transition, so a healthy step ends before its first one. */
+/** Heartbeats reveal a dead worker. A heartbeat costs a state transition, so healthy steps end before the first. */
 export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>): (input: Input) => Promise<Result> {
   return async (input) => {
     const context = Context.current()

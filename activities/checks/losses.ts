@@ -92,7 +92,7 @@ export class Losses {
     return found
   }
 
-  /** If contracts have waited since `since`, a recipient admitted since then had no code. EIP-7702 adds code later. */
+  /** If contracts have waited since `since`, a recipient admitted since had no code, even if it has now (EIP-7702). */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)

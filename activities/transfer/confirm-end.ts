@@ -12,7 +12,7 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** Like `heldNonces`, but all refused messages share its reads. */
+  /** Like `heldNonces`, but refused messages share the reads of the ledgers. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
