@@ -64,7 +64,8 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // The version may be promoted and drained again before the first check, so the status at the start counts.
+  // The version may be promoted and drained again before the first check. So the status at the start is the first
+  // status.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const version = { deploymentName, buildId }
