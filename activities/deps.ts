@@ -14,13 +14,11 @@ import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
 import type { BroadcastInput, BroadcastResult } from '../temporal/contracts/transfer-steps.ts'
 
-/** A lane whose key this process holds. The chain's workflows that run in this process may use it directly. */
 export interface LocalLane {
   readonly slots: StepSlots
   readonly broadcast: BeatingStep<BroadcastInput, BroadcastResult>
 }
 
-/** The lanes whose config allows local broadcasts. */
 export type LocalLanes = ReadonlyMap<LaneId, LocalLane>
 
 export interface StepDeps {
@@ -31,9 +29,7 @@ export interface StepDeps {
   readonly fees: FeePolicyResolver
   /** How long a transfer that holds a nonce stays with a lane that is forbidden or unserved, ms. */
   readonly abandonAfterMs: number
-  /** Absent: the defaults. */
   readonly parkAfter?: ParkLimits | undefined
-  /** The chain is in shadow mode. */
   readonly shadow?: Shadow | undefined
   /** Wakes transfers that wait for a gate. Absent: each transfer checks the gate by itself. */
   readonly gates?: ClosedGates
@@ -50,12 +46,10 @@ export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, tar
   return ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
 }
 
-/** Throws TARGET_CHAIN_UNSUPPORTED. */
 export function chainOf({ chains }: Pick<StepDeps, 'chains'>, { targetChain: chain }: Transfer): Chain {
   return ofChain(chains, { chain })
 }
 
-/** Throws TARGET_CHAIN_UNSUPPORTED. */
 export function lanesOf({ lanes }: Pick<StepDeps, 'lanes'>, { targetChain: chain }: Pick<Transfer, 'targetChain'>): LaneStatusCache {
   return ofChain(lanes, { chain })
 }

@@ -4,7 +4,7 @@ import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 
-/** Time to the first heartbeat, and between later ones, as shares of the timeout. The rest is slack for busy times. */
+/** Time to the first heartbeat, and between later ones, as shares of the time-out. The rest is slack. */
 const firstShare = 0.5
 const everyShare = 0.3
 
@@ -12,7 +12,7 @@ const longestMessage = 4_000
 
 export type BeatingStep<Input, Result> = (input: Input, context: Context, enter: (phase: string) => void) => Promise<Result>
 
-/** Heartbeats reveal a dead worker. Each costs a state transition, so a healthy step ends before its first one. */
+/** Heartbeats reveal a dead worker. A heartbeat costs a state transition, so healthy steps end before the first. */
 export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>): (input: Input) => Promise<Result> {
   return async (input) => {
     const context = Context.current()
@@ -32,7 +32,7 @@ export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>):
   }
 }
 
-/** The only place where an error becomes a Temporal failure. Its type is the error's code. Its text has no secrets. */
+/** Only this function turns errors into Temporal failures. The failure's type is the error's code. */
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)
@@ -46,7 +46,6 @@ export function toFailure(error: unknown): TemporalFailure {
 
 type Step = (input: never) => Promise<unknown>
 
-/** Makes the steps throw only failures that `toFailure` has made. */
 export function guarded<Steps extends Record<keyof Steps, Step>>(steps: Steps): Steps {
   const guard = (step: Step) => async (input: never) => {
     try {

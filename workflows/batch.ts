@@ -7,7 +7,7 @@ import { workflowOf } from '../domain/lane/lane.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** A batch gets its nonce within this time, ms. If it has no nonce by then, the batch is over. */
+/** If a batch has no nonce after this time, ms, the batch is over. */
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
@@ -32,7 +32,6 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
     if (!end) {
       rolledBack = false
       const call = { lane, intentId: batchIntentId(workflowId), intent, members: cleared ? undefined : members, held }
-      // The process that drove the batch may report its end first, for example if the lane has no worker.
       const result = await Promise.race([
         laneStep(lane, `${members.length} transfers in one call of ${lane}`, ({ broadcastBatch }) => broadcastBatch(call)),
         condition(() => end !== undefined).then(() => undefined),
@@ -45,7 +44,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/** Undefined: check again later. A permanent failure concerns the key, not the batch, so it does not end the batch. */
+/** Returns undefined while the batch goes on. A permanent failure concerns the key, so it does not end the batch. */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {

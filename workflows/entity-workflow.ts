@@ -3,9 +3,10 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * Runs a reducer: each update is one call of `apply`. Call it before setting signal handlers: after a reset the run
- * gets all updates and signals in one task, and must apply the updates before a pause. `refuse` throws if a request is
- * malformed. Continue as new once the promise resolves.
+ * Runs a reducer: each update is one call of `apply`. Call this before setting signal handlers: after a reset, one task
+ * gets
+ * all updates and signals, and must apply the updates first. `refuse` throws if a request is malformed.
+ * Continue as new once the promise resolves.
  */
 export async function entityWorkflow<Request, Response>(
   update: UpdateDefinition<Response, [Request]>,

@@ -9,7 +9,6 @@ import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/wo
 /** `refused`: the step failed in a way that no retry can cure. */
 export type LaneStepResult = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
 
-/** Runs a step of a batch or an operator transaction on the queue of its lane. */
 export async function laneStep(
   lane: LaneId,
   summary: string,

@@ -13,10 +13,10 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Far below the server's limit of 2,000, since the server rewrites a run's record, with all updates, at every step. */
+/** Far below the server's limit of 2,000, because the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/** Nonce ledger of one key on one chain: the only writer of grants and attempts. domain/lane/reducer decides. */
+/** The nonce ledger of one key on one chain, which alone writes grants and attempts. domain/lane/reducer decides. */
 export async function lane(input: contract.LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -34,7 +34,6 @@ export async function lane(input: contract.LaneInput): Promise<void> {
     apply: step,
     refuse: assertApplyRequest,
   })
-  // These are signals, as Temporal's batch operations send nothing else. A forgotten field must not fail the task.
   setHandler(contract.pauseSignal, (given) => {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
@@ -52,14 +51,14 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** After a reset, Temporal applies an earlier run's updates again, in another order. Only nonce requests have `run`. */
+/** After a reset, Temporal applies updates of an earlier run again, reordered. Only nonce requests have `run`. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // Failures are ignored, since recovery restarts transfers that closed without an outcome.
+  // Failures are ignored, because recovery restarts transfers that closed without an outcome.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})

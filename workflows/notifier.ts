@@ -5,13 +5,12 @@ import * as contract from '../temporal/contracts/notifier.ts'
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** The notifier continues as new after this many steps. The number is low, because each step takes minutes. */
 const stepsPerRun = 100
-/** After this many checks for a receiver that the config lacks, its notifier ends. It may start anew later. */
+/** After this many checks for a receiver that the config lacks, the notifier ends. It may start again later. */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
-/** Notifies one receiver at least once of each event. Steps read and send. domain/notification/ makes the decisions. */
+/** Notifies one receiver of each event at least once. Steps read and send; domain/notification decides. */
 export async function notifier(input: contract.NotifierInput): Promise<void> {
   const { receiver } = input
   let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())
@@ -52,7 +51,7 @@ const orderCheck = byKind({
   raise: fields({}),
 } satisfies Record<NotifierOrder['kind'], Check>)
 
-/** Signals may be typed by hand, so a malformed one must not fail the task. */
+/** People may type signals, so a malformed signal must not fail the task. */
 function readOrder(given: NotifierOrder): NotifierOrder[] {
   try {
     orderCheck(given, '')

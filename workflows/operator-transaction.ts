@@ -18,7 +18,8 @@ const checksPerRun = 200
 /** Sends one intent until it is final. An intent of unknown fate is not sent again, because it could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // Temporal's cancel becomes an order and interrupts no step, because the nonce's fate decides the end.
+  // A cancel by Temporal is recorded as an order and interrupts no step, because the fate of the nonce decides how the
+  // workflow ends.
   return CancellationScope.nonCancellable(() => sendUntilFinal(input, cancelRequested))
 }
 
@@ -53,7 +54,6 @@ async function sendUntilFinal(
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
-    // A cancel order ends the wait immediately.
     await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
   }
 }
@@ -62,7 +62,6 @@ function begun(): contract.OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
-/** Whether this run began with a reset, so that it is unknown what the earlier run did. */
 function isAfterReset(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId
@@ -74,7 +73,7 @@ function send(
 ): Promise<LaneStepResult> {
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
-  // Prevents a second payment: the step only follows the held nonce, or ends as `lost` if its fate is unknown.
+  // Prevents a second payment: the step only follows a nonce that the intent may have, and gets no new one.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, cancel: cancelledBy !== undefined }
@@ -138,7 +137,6 @@ function applyResult(
   }
 }
 
-/** Although this step is refused, a transaction of an earlier step may be mined. */
 function applyRefused(reason: string, { held, earlier }: contract.OperatorTransactionProgress, sentBefore: boolean) {
   if (!sentBefore && !held && !earlier) return { state: 'refused' as const, detail: reason }
   if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }

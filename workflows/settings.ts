@@ -5,10 +5,10 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** An answer takes up to 100 KB. The server suggests a new run at 4 MB, so a run may end earlier. */
+/** An answer has up to 100 KB. The server suggests a new run at 4 MB, so a run may end earlier. */
 const updatesPerRun = 100
 
-/** The only writer of operators' changes: one workflow per namespace. domain/settings/ makes the decisions. */
+/** The only writer of the settings of a namespace. domain/settings decides. */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
   const apply = (request: SettingsOrders): Settings => {

@@ -9,10 +9,9 @@ import * as contract from '../temporal/contracts/stream.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** The number is low, because the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/** One numbered source of transfers, written only by this workflow. domain/stream/reducer.ts makes the decisions. */
+/** The only writer of a stream, a numbered source of transfers. domain/stream/reducer.ts decides. */
 export async function stream(input: contract.StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
@@ -29,7 +28,6 @@ export async function stream(input: contract.StreamInput): Promise<void> {
     apply: step,
     refuse: assertStreamUpdate,
   })
-  // These are signals, because Temporal's batch operations can send nothing else.
   setHandler(contract.pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
   setHandler(contract.resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
   setHandler(contract.streamStatusQuery, () => state)

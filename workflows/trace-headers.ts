@@ -13,7 +13,6 @@ export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
-  /** The flags of W3C's traceparent, hex. */
   readonly flags: string
   readonly startedAt: number
   readonly endedAt: number
@@ -28,14 +27,14 @@ const traceHeader = '_tracer-data'
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Long-running workflows (lanes, streams, settings) belong to no trace. */
 const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTransaction'])
 
 const { traces } = proxySinks<TraceSinks>()
 
 /**
  * Passes the trace to steps in headers. Changes no command, turn or random number, so that tracing can be switched on
- * or off while workflows run. The workflow interceptors of @temporalio/interceptors-opentelemetry do not allow that.
+ * or
+ * off while workflows run. The interceptors of @temporalio/interceptors-opentelemetry do not allow that.
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}
@@ -45,7 +44,6 @@ export const interceptors = (): WorkflowInterceptors => {
 
 class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
   #own: Headers = {}
-  /** Headers that this run started with. They are passed to the next run. */
   #given: Headers = {}
 
   #ids: Readonly<Record<string, string>> = {}

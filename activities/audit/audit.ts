@@ -21,10 +21,7 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly metrics: Metrics
 }
 
-/**
- * `undone`: a delivered effect is gone. `reopened`: the run closed without an outcome. `idle`: the run is open, but
- * waits for nothing.
- */
+/** `undone`: the effect is gone. `reopened`: the run closed without an outcome. `idle`: the run waits for nothing. */
 type Found = 'undone' | 'reopened' | 'idle'
 
 /** Sent with the heartbeats, so that the next try of the activity continues from this page. */
@@ -33,13 +30,12 @@ interface Progress {
   report: AuditReport
 }
 
-/** Maximum ids in each list of the report. The counts include ids that are not listed. */
 const listed = 200
 const heartbeatMs = 5_000
 /** Minimum age of runs that are checked for being stuck, ms. Nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** Maximum cached transfers of closed runs. A transfer never changes, and later audits read it again. */
+/** Transfers are cached, because they never change and later audits need them again. */
 const mostCached = 20_000
 const blocksToWait = 5
 const leastWaitMs = 10_000
@@ -74,7 +70,6 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
         context.cancellationSignal.throwIfAborted()
         const { kind, token: last } = progress.page
         const { runs: found, token } = await listClosedPage(deps.client, progress.page)
-        // Keeps one run per id: an id that was delivered more than once has several.
         const runs = [...new Map(found.map((run) => [run.workflowId, run])).values()]
         if (kind === 'delivered') await reviewEffects(deps, await load(runs), report)
         else
@@ -111,10 +106,7 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/**
- * Reads the effects again at the next block, since a reorg hides effects for a while, and asks most nodes for their
- * finalized state. Undefined: the nodes do not agree, or no block came.
- */
+/** Reads again a block later, because a reorg hides effects for a while. Undefined: nodes disagree, or no block. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

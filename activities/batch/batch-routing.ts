@@ -8,18 +8,16 @@ export const waitForBatchMs = 30_000
 /** Bounds of `periodMs`, ms: below `waitForBatchMs`, so that no candidate gives up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch in busy times, ms. It ends before a heartbeat, which costs a state transition. */
+/** Longest wait for a full batch, ms. It ends before a heartbeat, which costs a state transition. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>
 
-/** How long candidates wait for others on a chain with this block time, ms. Always less than `waitForBatchMs`. */
 export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs): { periodMs: number; fullBatchMs: number } {
   const periodMs = Math.min(longestPeriodMs, Math.max(shortestPeriodMs, blockTimeMs))
   return { periodMs, fullBatchMs: Math.max(periodMs, Math.min(longestPeriodMs, fullBatchMs)) }
 }
 
-/** One batcher per group, since transfers of different contracts never share a call. */
 export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: number }) {
   const { agent, chain, batches } = deps
   const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
@@ -47,7 +45,6 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
       return groupOf(transfer) && batches.find(intentId)
     },
     driven: (intentId: string) => batches.driven(intentId),
-    /** Returns `alone` immediately if the transfer cannot share a call or no other transfer waits. */
     async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {
       const group = groupOf(candidate.transfer)
       return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone

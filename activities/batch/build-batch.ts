@@ -21,7 +21,6 @@ export interface BatchCandidate extends Admitted, Pick<NonceRequest, 'intent' | 
   readonly trustedMs: number
 }
 
-/** `member`: the candidate is in this batch. `seen`: the candidate's effect is on the chain. */
 export type BatchAnswer =
   | { readonly kind: 'alone' }
   | { readonly kind: 'seen' }
@@ -40,15 +39,14 @@ interface BatchBuilderDeps extends BatchDeps {
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
 }
 
-/** Longest wait for a batch's nonce, ms. Short, since the `batch` workflow looks for the nonce after a minute. */
+/** Longest wait for a batch's nonce, ms. Short, because the `batch` workflow looks for the nonce after a minute. */
 const nonceMs = 20_000
-/** Refusals that concern the whole route, so that halving the batch would not help. */
+/** Refusals that concern the whole route, so halving the batch would not help. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, BatchAnswer>
 type NoSlotReason = Pick<NoSlot, 'code' | 'reason'>
 
-/** Makes one call for the candidates of a flush: checks them again, then simulates, records, signs and sends. */
 export function createBatchBuilder(deps: BatchBuilderDeps) {
   return async function flush(candidates: readonly BatchCandidate[], isHalf: boolean): Promise<Flushed<BatchCandidate, BatchAnswer>> {
     const answers: Answers = new Map()
@@ -78,9 +76,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/**
- * Why the signer refuses the batch's call, if it does. It may sign a call for half of the batch. Throws read errors.
- */
+/** Returns why the key refuses the batch's call. The key may still sign half of the batch. Throws read errors. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)
@@ -142,9 +138,7 @@ async function check(
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/**
- * Undefined: the candidate stays. A permanent error removes it from the batch, and its own admission judges the error.
- */
+/** Returns undefined if the candidate stays. A permanent error removes it, and its own admission judges the error. */
 function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const read = async (): Promise<BatchAnswer | undefined> => {
     try {

@@ -7,15 +7,15 @@ import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 
-/** Longest wait for another block, ms. Below the heartbeat timeout of the steps that wait. */
+/** Longest wait for another block, ms. Below the heartbeat time-out of the steps that wait. */
 const longestBlockMs = 4_000
 
-/** Whether the finalized state shows the transfer's effect. Undefined while several nodes disagree. */
+/** Whether the finalized state shows the transfer's effect. Returns undefined while several nodes disagree. */
 export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/** The final delivery, without `by` if no log of it was found. Undefined while the nodes do not agree on the effect. */
+/** Returns the final delivery, without `by` if no log was found. Returns undefined while the nodes do not agree. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)
@@ -35,7 +35,7 @@ export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Trans
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
 
-/** Whether the latest state shows the effect. If most nodes deny what one shows, they are asked again a block later. */
+/** Whether the latest state shows the effect. If most nodes deny the effect, they are asked again a block later. */
 export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   if (!(await endpoint.delivered(transfer, 'latest'))) return false
   if (!(await isDenied(chain, endpoint, transfer))) return true
@@ -44,9 +44,8 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Whether the latest state shows the effect. Halts the route if no honest contract could have this state, and then
- * throws the state's error. Also throws NODES_DISAGREE and read errors.
- * @param disputed most nodes denied an effect that one node showed, so one node's answer no longer suffices
+ * Halts the route and throws if no honest contract could have this state. Also throws NODES_DISAGREE, read errors.
+ * @param disputed one node's answer does not suffice, because most nodes denied an effect that one node showed
  */
 export async function showsEffect(
   deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
@@ -73,18 +72,15 @@ export function isOurs(deps: StepDeps, transfer: Transfer, address: string): boo
   return lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === address)
 }
 
-/** Resolves true at the next block, false if no block comes within `mostMs`. */
 export function nextBlock({ heads }: Pick<Chain, 'heads'>, mostMs: number): Promise<boolean> {
   const before = heads.current?.latest.hash
   return untilHead(heads, ({ latest }) => latest.hash !== before, mostMs)
 }
 
-/** Whether more than half of the nodes show the effect. Undefined while they do not agree. */
 export function agreed(endpoint: Endpoint, transfer: Transfer, at: 'agreed' | 'agreed-latest' = 'agreed') {
   return unlessDisputed(endpoint.delivered(transfer, at))
 }
 
-/** The answer of most nodes. Undefined while they do not agree. */
 export async function unlessDisputed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
@@ -98,7 +94,7 @@ export function hasOneNode(chain: Pick<Chain, 'nodes'>): boolean {
   return votersOf(chain.nodes()).length === 1
 }
 
-/** For an effect in the latest state: the delivery if it is final, else how long until it may be final. */
+/** Returns the delivery if the effect is final, otherwise how long until the effect may be final. */
 export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')
@@ -107,7 +103,6 @@ export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extra
   return unsettled(chain)
 }
 
-/** The time until a block may be final. @param height of the block */
 export function unsettled(chain: Chain, height = chain.heads.current?.latest.height ?? 0) {
   return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(height)) } as const
 }

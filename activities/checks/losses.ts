@@ -15,11 +15,11 @@ const longestWaitMs = 60 * 60_000
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** All tokens of a chain together may lose this many budgets of one token per hour. */
+/** All tokens of a chain together may lose this many times the hourly budget of one token. */
 export const budgetsPerChain = 4n
-/** The calls to contracts that are pending when contracts begin to wait are in a block this long after, ms. */
+/** When contracts begin to wait, pending calls to contracts get into a block within this time, ms. */
 const pendingMs = 2 * minuteMs
-/** How long others may deliver a transfer first while they make Portage's deliveries of the token revert, ms. */
+/** If deliveries by others make Portage's deliveries revert, others may deliver first for this time, ms. */
 export const othersFirstMs = 60_000
 
 /** A transaction that reverted although its simulation passed. `paid` in wei, `now` in ms since the epoch. */
@@ -35,20 +35,18 @@ interface Wait {
   readonly reason: string
 }
 
-/** The consequence of a loss. `batch`: the transfers of the reverted call share no calls before `until`. */
 type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
 
 /** `outrun`: somebody else's delivery came first, so neither recipient nor token is at fault. */
 type LossKind = 'reverted' | 'outrun'
 
-/** `isContract`: the recipient has code. Absent: it has none. */
 interface Subject {
   readonly isContract?: boolean | undefined
   /** When an operator ordered a retry, ms since the epoch. Earlier losses do not count. */
   readonly retriedAt?: number | undefined
 }
 
-/** Minute since the epoch → wei. */
+/** Maps minutes since the epoch to wei. */
 type HourlyCosts = ReadonlyMap<number, bigint>
 
 interface BatchLoss {
@@ -58,33 +56,24 @@ interface BatchLoss {
   readonly recipients: Set<string>
 }
 
-/** Costs of reverted deliveries, and quarantines because of them. Transfers of reverted batches are delivered alone. */
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** Reverted batches by transaction hash. `explained`: another relayer had delivered one of the transfers. */
+  /** By transaction hash. `explained`: another relayer had delivered one of the transfers. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number
   readonly #budget: bigint
   readonly reports: LossReports | undefined
 
-  /**
-   * @param tokenBudget wei that deliveries of a token may lose per hour: to recipients without code, to contracts, in
-   * batches, and to other deliverers, each as much again
-   */
+  /** @param tokenBudget wei per hour, for each of: recipients without code, contracts, batches, other deliverers */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
     this.reports = reports
   }
 
-  /**
-   * Losses of contracts have an account of their own, since a contract can choose to revert. So contracts cannot make
-   * recipients without code wait. An account that installed code after its admission (EIP-7702), which no wait of
-   * contracts stops, counts as one without code.
-   * @param hadCode the recipient had code in the block of the delivery
-   */
+  /** The losses of contracts are counted apart: contracts can choose to revert, and must not make others wait. */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -103,7 +92,7 @@ export class Losses {
     return found
   }
 
-  /** Whether contracts of the token have waited since `since`, so that a recipient admitted meanwhile had no code. */
+  /** If contracts have waited since `since`, a recipient admitted since had no code, even if it has now (EIP-7702). */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
@@ -148,7 +137,6 @@ export class Losses {
     this.#batches.set(txHash, 'explained')
   }
 
-  /** Whether the transfer must be delivered alone, because a batch with its token or recipient reverted. */
   goesAlone(parties: Parties, now = Date.now()): boolean {
     const batches = this.#recentBatches(parties, now)
     const recipient = recipientKey(parties)
@@ -162,7 +150,7 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /** The wait, if earlier deliveries of the token or to the recipient reverted. Undefined: the transfer may be sent. */
+  /** Returns undefined if the transfer may be sent. */
   quarantineOf(parties: Parties, { isContract, retriedAt }: Subject, now = Date.now()): Waiting | undefined {
     const classes = isContract ? [false, true] : [false]
     const ofToken = classes.map((one) => this.#waitOfToken(parties, one, now, retriedAt))
@@ -173,10 +161,7 @@ export class Losses {
     return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: longest.until - now }
   }
 
-  /**
-   * The wait of a young transfer while others deliver transfers of the token first, and Portage's calls revert.
-   * @param seenAt when Portage saw the transfer first, ms since the epoch
-   */
+  /** Makes young transfers wait while other deliverers make Portage's calls revert. `seenAt`: ms since the epoch. */
   waitForOthers(parties: Parties, seenAt: number, now = Date.now()): Waiting | undefined {
     const above = aboveBudget(this.#tokens.get(outrunKey(parties))?.costs, this.#budget, now)
     const retryInMs = seenAt + othersFirstMs - now
@@ -193,10 +178,7 @@ export class Losses {
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
-  /**
-   * A token waits once its reverted deliveries cost more than its budget. If all losses on the target chain exceed the
-   * chain's budget, every token with a loss in the last hour waits.
-   */
+  /** A token waits if its losses exceed its budget. Above the chain's budget, each token with a recent loss waits. */
   #waitOfToken(parties: Parties, isContract: boolean, now: number, retriedAt = -Infinity): Wait | undefined {
     const losses = this.#tokens.get(tokenKey(parties, isContract))
     if (!losses || losses.last <= retriedAt) return undefined
@@ -215,7 +197,7 @@ export class Losses {
   }
 }
 
-/** Has the token, so that a stranger's token that reverts holds back none of the recipient's other tokens. */
+/** Contains the token, because a stranger's token that reverts must not hold back the recipient's other tokens. */
 function recipientKey(parties: Parties): string {
   return `${tokenKey(parties)}/${parties.recipient}`
 }

@@ -3,16 +3,14 @@ import { selectorOf, type FeePolicyResolver, costNow, firstOffer, marketFor, typ
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import type { Terms } from '../../domain/transfer/transfer.ts'
 
-/** Gas limit divided by the gas estimate, unless a policy sets another factor. */
 const defaultGasFactor = 1.2
 
-/** `wait`: too dear now. `impossible`: above the policy's limits at any market price. */
+/** `wait`: too expensive now. `impossible`: above the policy's limits at any market price. */
 export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** wei, at the present market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
 
-/** Simulates a call from the lane's address and offers a fee within the limits of its policy. */
 export async function priceCall(
   { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
   {

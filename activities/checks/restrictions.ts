@@ -26,7 +26,6 @@ export interface Admitted {
   readonly isWrapped?: boolean
 }
 
-/** A halt, denial, quarantine or closed gate since admission. Undefined: the transfer may use a nonce. */
 export async function restrictionOf(
   deps: Deps & ChainDeps,
   endpoint: Endpoint,
@@ -50,7 +49,6 @@ function yieldToOthers({ losses }: Deps, { parties, seenAt, retriedAt }: Admitte
   return seenAt === undefined || retriedAt !== undefined ? undefined : losses?.waitForOthers(parties, seenAt)
 }
 
-/** Reads the recipient's code only if the quarantine depends on it. Throws read errors. */
 export async function quarantineOf(
   { losses, chain }: ChainDeps,
   { parties, retriedAt }: Pick<Admitted, 'parties' | 'retriedAt'>,
@@ -60,7 +58,7 @@ export async function quarantineOf(
   return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
 }
 
-/** Declines instead of rejecting, because a denial is policy and may be lifted later. */
+/** A denial is policy and may be lifted later, so it declines and does not reject. */
 export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties): Rejection | undefined {
   const denyRule = denyRuleOf(settings(), parties)
   if (!denyRule) return undefined
@@ -72,10 +70,7 @@ export function deniedBy({ settings }: Pick<Deps, 'settings'>, parties: Parties)
   }
 }
 
-/**
- * Counts a reverted call as a loss. Blames the recipient and the token if most nodes deny the effect and the gate is
- * open, since a pause is not the recipient's fault. Ignores revert texts, because strangers write them. Never throws.
- */
+/** Ignores revert texts, because strangers write them. A closed gate is not the recipient's fault. Never throws. */
 export async function recordLoss(deps: Deps & ChainDeps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return
   try {

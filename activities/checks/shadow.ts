@@ -11,7 +11,6 @@ const waitMs = 60_000
 /** Holds back a transfer that is ready, because its chain is in shadow mode. @param costWei the call's cost now */
 export type Shadow = (transfer: Transfer, ready: Ready, costWei: bigint) => Waiting
 
-/** Logs each call that would be sent, once per process. */
 export function createShadow(logger: Logger): Shadow {
   const logged = boundedMap<string, true>(mostKept)
   return (transfer, { lane, gasLimit, maxFee, tip }, costWei) => {

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache'
 /** Largest assumed difference between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
-/** Longest search, ms, below the step's timeout. The next search uses the answers that this one got. */
+/** Longest search, ms, below the step's time-out. The next search uses the answers that this search got. */
 const searchMs = 100_000
 const mostKept = 50_000
 
@@ -33,7 +33,7 @@ interface NonceUser {
   readonly height: number
 }
 
-/** Caches which transactions used final nonces, and when. Searches share reads. Missing answers are not kept. */
+/** Caches which transactions used final nonces, and when. Missing answers are not kept. */
 export class FinalNonces {
   readonly #answers: LRUCache<string, Promise<unknown>>
 
@@ -41,7 +41,6 @@ export class FinalNonces {
     this.#answers = new LRUCache({ max })
   }
 
-  /** Undefined if the nodes no longer have the transaction. Throws what `Chain.mined` throws. */
   user({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, nonce: number): Promise<NonceUser | undefined> {
     return this.#once(`${lane} ${era} nonce ${nonce}`, async () => {
       const mined = await chain.mined(laneAddress(lane), nonce)
@@ -49,7 +48,7 @@ export class FinalNonces {
     })
   }
 
-  /** ms since the epoch; undefined if the nodes no longer have the block. Throws what `Chain.block` throws. */
+  /** Returns ms since the epoch, or undefined if the nodes no longer have the block. */
   minedAt({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, { height }: NonceUser): Promise<number | undefined> {
     return this.#once(`${lane} ${era} block ${height}`, async () => {
       const block = await chain.block(height, 'agreed')
@@ -68,10 +67,7 @@ export class FinalNonces {
   }
 }
 
-/**
- * Looks for this order's transaction among the forgotten nonces. Undefined: no such transaction. `no-slot`: not known
- * yet. Throws NODE_UNAVAILABLE.
- */
+/** Undefined: no forgotten nonce made this payment. `no-slot`: not known yet. Throws NODE_UNAVAILABLE. */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
   if (ranges.length === 0) return undefined

@@ -54,7 +54,8 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // An earlier process got this nonce and died before it checked the members. A withdrawn one must not go out.
+    // An earlier process got this nonce and died before it checked the members. A withdrawn member must not be
+    // delivered.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
@@ -84,7 +85,7 @@ async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> 
   return verdict(one, held)
 }
 
-/** Reads the result from the chain, since the ledger forgets final nonces. `lost` if no nonce is known. */
+/** Reads the result from the chain, because the ledger forgets final nonces. `lost`: no nonce is known. */
 async function findFinal(one: Try): Promise<Result> {
   const { input } = one
   // Runs of the workflow before a reset may have held other nonces.
@@ -96,10 +97,7 @@ async function findFinal(one: Try): Promise<Result> {
   return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
 }
 
-/**
- * The result for a nonce. Most nodes must show it as final, since no contract prevents a second payment. `lost`: the
- * nodes lack the transaction that used the nonce.
- */
+/** Most nodes must show the nonce as final, because no contract prevents a second payment. */
 async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
   const { nonce, tried } = held
   const address = laneAddress(lane)
@@ -139,8 +137,7 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // A ledger that is gone may have granted the nonce, or the nonce may be final. So the result is read from the
-    // chain.
+    // A lost ledger may have granted the nonce, or the nonce may be final. So the result is read from the chain.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
     // A transaction of an earlier try may be final. The workflow decides, because it knows what was signed.
     if (found.why === 'none') return { kind: 'none' }
@@ -170,7 +167,6 @@ async function madeBefore({ chain, known, agent: { view }, input, context }: Try
   return findForgotten(search, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
-/** Like `madeBefore`, for a granted but unsigned nonce. Releases the nonce if another nonce may have paid. */
 async function madeInstead(one: Try, pending: PendingTransaction): Promise<Result | undefined> {
   const { agent, input } = one
   if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined

@@ -17,10 +17,7 @@ import { restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { Context } from '@temporalio/activity'
 
-/**
- * A read that shows no effect is trusted for this share of the heartbeat timeout. After the timeout, another process
- * may have taken over the step.
- */
+/** A read is trusted for this share of the heartbeat time-out. Later, another process may have the step. */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -36,10 +33,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/**
- * Gets a nonce. Checks restrictions before and after the wait, but uses a nonce that the transfer already holds, since
- * the lane must use it up anyway.
- */
+/** Checks restrictions before and after the wait. A nonce that the transfer already holds is used in any case. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -65,8 +59,8 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // The last nonce is final without the effect, or the ledger is lost. So no transaction is left to follow, and the
-  // call must be simulated again.
+  // No nonce is left to follow: the last one is final without the effect, or the ledger is lost. So the call must be
+  // simulated again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   const restricted = await restriction()
   if (restricted) return restricted
@@ -87,7 +81,6 @@ export async function acquire(
   return stop
 }
 
-/** The call that the transfer was admitted with. `requestOf` refuses any other. */
 async function admittedCall(call: PlannedDelivery['call'], { callHash }: BroadcastInput) {
   const intent = await call()
   const isWrapped = hashOf(intent) !== callHash
@@ -108,11 +101,7 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
-/**
- * Reads the effect again if the last read (`readAt`, ms since the epoch) is too old. If an earlier call may have been
- * sent, also reads the effect after a new block: with that call in the block, a ledger that began anew would grant the
- * next nonce.
- */
+/** If a call may have been sent, reads the effect again at each new block: a new ledger does not know the call. */
 function effectReader(
   chain: Chain,
   endpoint: Endpoint,

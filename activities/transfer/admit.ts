@@ -17,7 +17,7 @@ const dearMs = 5_000
 /** Finality is fast if a transaction of the next block is final within this time, ms. */
 const fastFinalityMs = 10_000
 
-/** Does steps 1-3 in one local activity, which sends their reads together. A halted transfer waits before step 1. */
+/** Does steps 1-3 in one local activity, which sends their reads together. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (target) => {
@@ -33,7 +33,6 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
     })
 }
 
-/** Runs a step of admission unless the transfer is halted. Keeps the reservation only if the transfer goes on. */
 function admissionStep<T extends Admission | Passed>(
   deps: StepDeps,
   transfer: Transfer,
@@ -45,7 +44,6 @@ function admissionStep<T extends Admission | Passed>(
   return withReservation(endpoint, transfer, async (reserve) => halt ?? step({ endpoint, chain, lanes, reserve }), goesOn)
 }
 
-/** Step 1 as a durable activity. @param refuse decides the end of a transfer that does not pass */
 export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['validate'] {
   return ({ transfer }) =>
     admissionStep(deps, transfer, async ({ endpoint }) => {
@@ -54,7 +52,7 @@ export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['va
     })
 }
 
-/** A bad message halts no route: anyone with access to Temporal can forge one. Streams halt routes. */
+/** A bad message halts no route, because anyone with access to Temporal can forge one. */
 async function validate(
   deps: Pick<StepDeps, 'settings'>,
   refuse: Refuse,
@@ -72,7 +70,6 @@ async function validate(
   return refuse(transfer, { kind, code, reason, awaitNewSignatures })
 }
 
-/** Step 2 as a durable activity. */
 export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {
   return ({ transfer, disputed }) =>
     admissionStep(deps, transfer, async () =>
@@ -80,7 +77,6 @@ export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDeliver
     )
 }
 
-/** Step 3 as a durable activity: chooses the lane, simulates, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) =>
     admissionStep(deps, input.transfer, (target) =>
@@ -88,10 +84,7 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
     )
 }
 
-/**
- * Step 3, unless the effect exists. If the contract reverts every second delivery, a simulation that succeeds proves
- * that there is no effect yet. Then the effect is read only after a revert.
- */
+/** Step 3. If the contract reverts a second delivery, a successful simulation proves that there is no effect yet. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -132,10 +125,7 @@ async function prepareUnless(
   return shadow ? shadow(transfer, ready, priced.cost) : ready
 }
 
-/**
- * The call to make. After a revert of the transfer, or while its recipient or token is quarantined, the call that runs
- * no code of the recipient: anybody may choose that call for any transfer, and it needs no quarantine.
- */
+/** After a revert or in a quarantine, chooses a call that runs no code of the recipient: it needs no quarantine. */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,
@@ -149,7 +139,6 @@ async function chooseCall(
   return wrapped.data === intent.data ? { intent, quarantine } : { intent: wrapped }
 }
 
-/** Promises an admitted transfer a local slot if this process has the key, finality is fast, and no call is shared. */
 export async function promiseSlot(
   localLanes: StepDeps['localLanes'],
   { chain, endpoint }: Pick<Target, 'chain' | 'endpoint'>,

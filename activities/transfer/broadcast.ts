@@ -23,7 +23,7 @@ export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'stepTimes'> 
   readonly followMs?: number
 }
 
-/** Time limits of a local broadcast, ms: a few blocks. Then the transfer goes on with a step on the lane's queue. */
+/** Time limits of a local broadcast, ms: a few blocks. Then a step on the lane's queue continues. */
 const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
 
 const laneCheckMs = 3_000
@@ -41,12 +41,11 @@ export function createBroadcast(deps: BroadcastDeps): BeatingStep<BroadcastInput
   }
 }
 
-/** Lets transfer workflows of this process broadcast through a lane whose key it holds. */
 export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly slots: StepSlots }): LocalLane {
   return { slots, broadcast: createBroadcast({ ...deps, ...localTimes }) }
 }
 
-/** Runs `broadcast` on the queue of the transfer's workflow, with the same ledger and limits as on the lane's queue. */
+/** Runs the step `broadcast` on the queue of the transfer's workflow, with the same ledger and limits. */
 export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
   return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)
@@ -106,14 +105,13 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // The loss is recorded before it is final, since many more transfers could go to the same recipient meanwhile.
+    // The loss is recorded before it is final, because many more transfers could go to the same recipient meanwhile.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
     // A batch without effect has used up its nonce, even before finality. So its members need not wait.
     if (batch && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
     const now = pending.state
-    // A reorganisation removed the transaction from its block.
     if (now.kind === 'pending' && Date.now() < until) continue
     if (now.kind !== 'included') return unincluded(pending, now)
     const { block, hash: txHash } = now.receipt
@@ -131,7 +129,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
   }
 }
 
-/** Ends early if the lane is forbidden, since another lane may deliver then. */
+/** Ends early if the lane is forbidden, because another lane may deliver then. */
 async function untilIncluded(
   { pending, enter, signal }: Pick<Following, 'pending' | 'enter'> & { readonly signal: AbortSignal },
   agent: LaneAgent,
@@ -162,9 +160,7 @@ async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/**
- * The batch's result for a member. If the batch failed, another member may be to blame: this member is admitted again.
- */
+/** If the batch failed, another member may be to blame, so this member is admitted again. */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':

@@ -13,7 +13,7 @@ import { lanesOf, type StepDeps } from '../deps.ts'
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
-/** Bounds of the wait for a watched gate, ms. The wait runs out only if the watcher, which wakes transfers, is gone. */
+/** Bounds of the wait for a watched gate, ms. The watcher wakes transfers earlier, unless it is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
 /** Minimum time from a gate's opening to a transfer's own check, ms. The watcher should wake the transfer earlier. */
@@ -28,13 +28,12 @@ export interface Target {
   readonly reserve: Reserve
 }
 
-/** A lane that may deliver the transfer, or the closed gate that it waits for. `none`: no lane takes work. */
 export type Choice =
   | { readonly kind: 'lane'; readonly lane: LaneId }
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/** Chooses an open lane by rendezvous hash, or that of the terms. Lanes that the transfer just left are not chosen. */
+/** Chooses an open lane by rendezvous hash, or the lane of the terms. Avoids lanes that the transfer just left. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, target: Omit<Target, 'chain'>): Promise<Choice> {
   const { lanes, reserve } = target
   const { terms } = transfer
@@ -51,12 +50,12 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   }
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
-  // If the avoided lane gave no nonce because of this gate, the transfer waits for the gate.
+  // If the avoided lane granted no nonce because of this gate, the transfer waits for the gate.
   const gate = await reserve(laneAddress(left))
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
-/** If a missing role at the bridge is all that keeps every lane from working, the transfer waits for the role. */
+/** If only a missing role at the bridge keeps all lanes from working, the transfer waits for the role. */
 async function unauthorizedGate(
   deps: Deps,
   { endpoint, lanes }: Pick<Target, 'endpoint' | 'lanes'>,
@@ -72,7 +71,7 @@ async function unauthorizedGate(
 }
 
 export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
-  // If a lane is open, the transfer has just left that lane, and the watcher would wake it immediately for nothing.
+  // If a lane is open, the transfer has just left that lane, and the watcher would wake it at once for nothing.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
@@ -88,8 +87,8 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // An `unserved` lane does not end the broadcast at once: a worker with an older config may still serve its queue.
-    // The transfer leaves the lane after `abandonAfterMs`.
+    // A worker with an older config may still serve the lane's queue, so the transfer leaves only after
+    // `abandonAfterMs`.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }
@@ -110,9 +109,7 @@ export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, 
   return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share })) }
 }
 
-/**
- * How long a transfer waits before it checks a gate, ms. `now`: chain time, seconds. `share`: 0 to 1, spreads checks.
- */
+/** How long a transfer waits for a gate, ms. `now`: chain time, seconds. `share`: 0 to 1, spreads the checks. */
 export function gateWaitMs(
   gate: ClosedGate,
   { watched, now, share }: { watched: boolean; now: number | undefined; share: number },

@@ -12,7 +12,7 @@ import { createConfirm } from './confirm.ts'
 
 export interface EndDeps extends StepDeps {
   readonly heldNonces: HeldNonces
-  /** Like `heldNonces`, but for refusals. Every refused message asks for them, so reads of the ledgers are shared. */
+  /** Like `heldNonces`, but refused messages share the reads of the ledgers. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
 }
@@ -34,7 +34,8 @@ export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped
 
 /**
  * An earlier, forgotten run may have sent a call, so no transfer is refused while one of its nonces can be mined. For
- * an invalid message no effect is read and nothing is withdrawn, because strangers choose the message's fields.
+ * an
+ * invalid message no effect is read and nothing is withdrawn, because strangers choose the message's fields.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
@@ -49,8 +50,8 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      // A single node would have to answer twice, a block apart. Strangers could fill all admissions with such waits,
-      // and an operator can have a declined transfer tried again.
+      // A single node would have to answer twice, a block apart, and strangers could fill all admissions with such
+      // waits. So no agreement is required of a single node.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)
@@ -70,9 +71,6 @@ async function withdrawAndConfirm(
   return createConfirm(deps)({ transfer, waitMs: 0, ...(requireAgreement && { requireAgreement }) })
 }
 
-/**
- * For each lane, a nonce that is not final for most nodes. Undefined: the nodes disagree. @param left the nonces held
- */
 async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])
@@ -87,7 +85,7 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
   if (highest >= agreed) return { lane, nonce: highest }
-  // The ledger forgets a nonce once it is final for one process, so most nodes must show the nonce as final too.
+  // The ledger forgets a nonce once it is final for one process. Here most nodes must show it as final.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
   // After a wipe, the nonces of an earlier ledger are unknown, so all nonces of the account must be final.

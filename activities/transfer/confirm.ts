@@ -28,7 +28,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
 
 type OwnTransaction = Extract<Confirmation, { kind: 'delivered' | 'unsettled' }> | { readonly kind: 'useless'; readonly receipt: Receipt }
 
-/** Undefined: no block has the transaction, or it has no effect and its block is not final. */
+/** Returns undefined if no block has the transaction, or if it has no effect and its block is not final. */
 async function readLanded(deps: StepDeps, { transfer, waitMs, seenAt }: ConfirmInput, landed: Landed): Promise<OwnTransaction | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)

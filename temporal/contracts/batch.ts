@@ -14,17 +14,14 @@ export interface BatchInput {
   held?: Held
 }
 
-/** How the batch's nonce ended. */
 export type BatchEnd =
   | { state: 'done' | 'reverted'; detail: string; nonce: number; txHash: string; blockHeight: number; gasPaid: string }
-  /** The batch never got a nonce, or returned it unsigned. */
+  /** The batch never got a nonce, or returned the nonce unsigned. */
   | { state: 'unsent'; detail: string }
-  /** A no-op, or a transaction from outside Portage, used the batch's nonce. */
   | { state: 'spent'; detail: string; nonce: number }
-  /** It is unknown what became of the nonce. Each member asks the chain whether it was delivered. */
+  /** It is unknown what happened to the nonce. Each member asks the chain whether it was delivered. */
   | { state: 'lost'; detail: string }
 
-/** Answer of the query `status`, and result. */
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
 export interface BatchSteps {
@@ -32,8 +29,7 @@ export interface BatchSteps {
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** The call was signed while no member was withdrawn or had a nonce. From then on the call is resent unchecked. */
+/** Sent right before signing: no member is withdrawn or has a nonce. Later the call is sent again unchecked. */
 export const batchClearedSignal = defineSignal('cleared')
-/** Sent by the process that drove the nonce. */
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -5,19 +5,17 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 export interface LaneInput {
   config: LaneConfig
-  /** Carried over by continue-as-new. */
   state?: LaneState
-  /** For tests. */
   updatesPerRun?: number
 }
 
-/** Takes observations and requests, answers with grants, refusals and orders. Applies a request id only once. */
+/** Applies observations and requests, each request id only once. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
 /** If a signal lacks author and reason, its order is recorded as `unnamed`. */
 type Named = { order: Order }
 
-/** Signals, because Temporal keeps signals while no worker serves the ledger, and batch operations can send them. */
+/** These are signals, because Temporal keeps signals while no worker serves the ledger. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')
@@ -25,6 +23,5 @@ export const forbidSignal = defineSignal<[Named?]>('forbid')
 export const activateSignal = defineSignal<[Named?]>('activate')
 export const setWindowSignal = defineSignal<[{ window: number } & Partial<Named>]>('setWindow')
 export const resyncSignal = defineSignal<[Named?]>('resync')
-/** Names of the signals behind the orders `portage lane pause`, `resume` and so on. */
 export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 export const laneStatusQuery = defineQuery<LaneState>('status')

@@ -3,16 +3,13 @@ import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/**
- * Depends only on the message, so no change of the config starts a second transfer. The digest separates messages with
- * equal sequences.
- */
+/** A change of the config cannot change the id. The digest separates messages with equal sequences. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
-/** Undefined: the text was not made by `transferId`. */
+/** Returns undefined if the text was not made by `transferId`. */
 export function transferIdParts(id: string): { bridge: string; emitter: string; sequence: string } | undefined {
   const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
   if (!bridge || !sourceId || !emitter || !isU64(sequence) || !/^[0-9a-f]{16}$/.test(digest) || rest.length > 0) return undefined
@@ -29,14 +26,13 @@ export function batchPrefix(lane: LaneId): string {
 
 export const operatorTransactionPrefix = 'operator-transaction:'
 
-/** A batch has only one intent, that of round 1. */
 export function batchIntentId(workflowId: string): string {
   return intentIdOf(workflowId, 1)
 }
 
 export const settingsWorkflowId = 'settings'
 
-/** Queue of transfer workflows, and of steps of their target chain that need no key. */
+/** Queue of transfer workflows, and of the steps on their target chain that need no key. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
@@ -46,10 +42,8 @@ export function laneQueue(lane: LaneId): string {
   return `lane:${lane}`
 }
 
-/** Queue of workflows that need no chain and no key. */
 export const ledgerQueue = 'ledger'
 
-/** Workflow types of the queue `ledger`. Their state follows from input, signals and updates only. */
 export const ledgerWorkflows = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction', 'notifier'] as const
 
 export const searchAttributes = {
@@ -59,11 +53,10 @@ export const searchAttributes = {
   TargetChain: defineSearchAttributeKey('TargetChain', 'KEYWORD'),
   Lane: defineSearchAttributeKey('Lane', 'KEYWORD'),
   TxHash: defineSearchAttributeKey('TxHash', 'KEYWORD'),
-  /** A code of docs/reference/errors.md. Unset while the transfer goes on. */
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 
-/** Failure type of an update that is refused each time it is sent. */
+/** Failure type of an update that every run refuses. */
 export const malformedUpdate = 'REQUEST_MALFORMED'
-/** Failure type of an update that this run refuses and the next run accepts. */
+/** Failure type of an update that only this run refuses. The next run accepts it. */
 export const runIsFull = 'RUN_IS_FULL'

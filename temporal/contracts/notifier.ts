@@ -1,12 +1,11 @@
 import type { NotifierOrder, NotifierState } from '../../domain/notification/notifier.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `notifier`, one per receiver, on the queue `ledger`. URLs and secrets stay in the processes. */
+/** Input of `notifier`, one workflow per receiver. URLs and secrets stay in the processes. */
 export interface NotifierInput {
   receiver: string
   /** Absent: the receiver is notified of transfers that close from now on. */
   state?: NotifierState
-  /** For tests. */
   stepsPerRun?: number
 }
 
@@ -15,11 +14,10 @@ export interface NotifyInput {
   state: NotifierState
 }
 
-/** `unknown`: the process's config has no such receiver. */
 export type NotifyResult = { kind: 'unknown' } | { kind: 'notified'; state: NotifierState }
 
 export interface NotifierSteps {
-  /** Runs on `notificationQueue` for minutes. Returns when the workflow must record something. */
+  /** Runs for minutes. Returns when the workflow must record something. */
   notify(input: NotifyInput): Promise<NotifyResult>
 }
 
@@ -32,8 +30,6 @@ export function notifierWorkflowId(receiver: string): string {
 /** Served by processes with the role `ledger` whose config has receivers. */
 export const notificationQueue = 'notifications'
 
-/** Each order has author and reason, except `raise`. */
 export const notifierOrderSignal = defineSignal<[NotifierOrder]>('order')
 export const notifierStateQuery = defineQuery<NotifierState>('state')
-/** Answers with the number of orders that the running step has not read yet. */
 export const notifierOrdersQuery = defineQuery<number>('orders')

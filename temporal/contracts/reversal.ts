@@ -1,4 +1,4 @@
-/** Input and result of `reversal`: the record of a delivery that is gone. Made before the transfer starts again. */
+/** The record of a delivery that is gone. It is made before the transfer starts again. */
 export interface Reversal {
   transfer: string
   run: string

@@ -2,11 +2,8 @@ import type { Order } from '../../domain/order.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { defineQuery, defineUpdate } from '@temporalio/workflow'
 
-/** Input of the workflow `settings`: one per namespace. */
 export interface SettingsInput {
-  /** Carried over by continue-as-new. */
   settings?: Settings
-  /** For tests. */
   updatesPerRun?: number
 }
 

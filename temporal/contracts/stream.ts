@@ -3,7 +3,6 @@ import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import type { Distrusted, StreamConfig, StreamResponse, StreamState, StreamUpdate, StreamView } from '../../domain/stream/stream.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
-/** Input of `stream`, on the queue `ledger`, since it needs no chain and no key. */
 export interface StreamInput {
   config: StreamConfig
   /** Used if the stream has no state yet. The process that starts the stream has checked the checkpoint's block. */
@@ -11,13 +10,12 @@ export interface StreamInput {
   /** A watermark above the source's numbers. The stream begins without this watermark and raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>
   state?: StreamState
-  /** For tests. */
   updatesPerRun?: number
 }
 
 /** A repeated update changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/** Signals, because batch operations send only signals. If `order` is absent, it is recorded as `unnamed`. */
+/** These are signals, because batch operations send only signals. Without `order`, the author is `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
 export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')

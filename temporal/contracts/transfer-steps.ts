@@ -25,7 +25,7 @@ export interface LaneSteps {
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** Steps of processes that run the workflow and hold the key. They use the queue of the target chain. */
+/** Steps on the queue of the target chain, for processes that also hold the key. */
 export interface LocalBroadcastSteps {
   /** `elsewhere`: this process cannot broadcast, and has sent nothing. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
@@ -34,11 +34,11 @@ export interface LocalBroadcastSteps {
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** A node showed the effect, but a majority denied it. Since then, one node alone cannot stop the transfer. */
+  /** A node showed the effect, but most nodes denied it. Since then, one node alone cannot stop the transfer. */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Losses before this time do not quarantine the transfer. */
   retriedAt?: number
-  /** A delivery of the transfer reverted, or a lane quarantined it. The call must not run the recipient's code. */
+  /** A delivery reverted, or a lane quarantined the transfer. The call must not run the recipient's code. */
   wrapped?: boolean
   /** ms since the epoch, for metrics. Absent after the first try. */
   startedAt?: number
@@ -46,27 +46,25 @@ export interface AdmitInput {
 
 export type Passed = { kind: 'passed' }
 
-/** Why the transfer ends or waits. */
 export type Stopped =
   /** `awaitNewSignatures`: the signatures are outdated. The transfer may adopt a copy with newer signatures. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
   | { kind: 'delivered'; delivery: Delivery }
   /** The effect is not final. Check again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** A gate is closed, so the transfer gets no nonce. `unverified`: the signatures are not checked yet. */
+  /** The transfer gets no nonce now. `unverified`: the signatures are not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** The simulation reverts, and no wait changes that. */
+  /** Waiting cannot make the delivery possible. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
-/** The transfer can be broadcast by this lane, beginning with this attempt. */
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
   /** Hash of (to, value, data). The ledger accepts no call with another hash for this intent. */
   callHash: string
-  /** From the config. Absent: `defaultParkAfter`. */
+  /** Absent: `defaultParkAfter`. */
   parkAfter?: ParkLimits
-  /** The process that admitted the transfer also holds the key, and has reserved a step slot for a moment. */
+  /** The process that admitted the transfer also holds the key, and has briefly reserved a step slot. */
   local?: true
 }
 
@@ -74,24 +72,21 @@ export type Admission = Ready | Stopped
 export type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
 export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfter'>, Pick<AdmitInput, 'retriedAt'> {
-  /** Workflow and round. A new round begins only when the last nonce was used up without the effect. */
   intentId: string
   transfer: Transfer
   mode: BroadcastMode
   /** From 1 (first) to 5. */
   priority: number
-  /** ms since the epoch. Of transfers with equal priority and source, the earliest deadline goes first. */
+  /** ms since the epoch. Among transfers of equal priority and source, the earliest deadline goes first. */
   deadline?: number
   seenAt?: number
 }
 
-/** `requeued`: a worker may have had this task before. `follow`: continues with the intent's nonce, gets no new one. */
+/** `requeued`: a worker may have had this task before. `follow`: goes on with the intent's nonce, gets no new one. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
-/** A signed transaction and what became of it. */
 export type AttemptRecord = SignedAttempt
 
-/** A transaction of Portage in a block. */
 export interface Landed {
   nonce: number
   txHash: string
@@ -103,26 +98,24 @@ export interface Landed {
   tried: AttemptRecord[]
   /** Workflow id of the batch. `gasPaid` is then the transfer's share. */
   batch?: string
-  /** When the transaction was first seen in a block, epoch ms, for metrics. Absent: not seen at the first try. */
+  /** When the transaction was first seen in a block, ms since the epoch, for metrics. Only set at the first try. */
   includedAt?: number
 }
 
 export type BroadcastResult =
-  /** In a final block, with the effect. */
   | { kind: 'delivered'; landed: Landed }
-  /** In a block that is not final. */
   | { kind: 'included'; landed: Landed; finalInMs: number }
   /** Not in a block yet. Call again with the same intent. `tried`: attempts that this process signed. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
   /** The lane grants no nonce: it is paused, full, out of funds and so on. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
-  /** Final, but reverted or without the effect. The nonce is used up. */
+  /** Final, but reverted or without the effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
-  /** Something else used the nonce in a final block. */
+  /** A no-op or an external transaction used the nonce in a final block. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
-  /** The chain shows the effect, and this intent holds no nonce. Admit the transfer again. */
+  /** Admit the transfer again: the chain may show the effect, or the transfer's batch failed. */
   | { kind: 'seen' }
 
 export interface ConfirmInput {
@@ -130,7 +123,7 @@ export interface ConfirmInput {
   /** The transaction of Portage. Absent if somebody else may have caused the effect. */
   landed?: Landed
   waitMs: number
-  /** A majority must agree that there is no effect, because the transfer would then end undelivered. */
+  /** Most nodes must agree that there is no effect, because the transfer would then end undelivered. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -138,12 +131,10 @@ export interface ConfirmInput {
 export type Confirmation =
   | { kind: 'delivered'; delivery: Delivery }
   | { kind: 'unsettled'; finalInMs: number }
-  /** Final without the effect. The nonce is used up. */
   | { kind: 'reverted'; reason: string }
   /** The effect was rolled back, or never existed. */
   | { kind: 'gone' }
 
-/** `nonce`: the highest nonce that the transfer has held on this lane, as far as is known. */
 export interface LaneNonce {
   lane: LaneId
   nonce?: number
@@ -152,32 +143,27 @@ export interface LaneNonce {
 export interface ConfirmEndInput {
   transfer: Transfer
   intentId: string
-  /** Nonces of earlier rounds. The step also asks the ledgers for nonces of the transfer. */
   nonces: LaneNonce[]
 }
 
 export type EndConfirmation =
   | { kind: 'delivered'; delivery: Delivery }
-  /** Every nonce is final, and no block has the effect. */
   | { kind: 'free' }
   /** These nonces may still be mined with the effect. */
   | { kind: 'held'; nonces: LaneNonce[] }
-  /** The nodes disagree, or the effect is not final. */
   | { kind: 'unsettled'; finalInMs: number }
 
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** How long a lane that is forbidden or has no worker keeps a nonce before the transfer abandons it, ms. */
+  /** How long a transfer leaves its nonce with a lane that is forbidden or has no worker, ms. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /**
-   * `leave`: withdraws only without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce.
-   */
+  /** `leave`: only if there is no nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane keeps the nonce. */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

@@ -9,15 +9,13 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 export interface TransferInput {
   transfer: Transfer
-  /** From 1 (first) to 5. Absent: 3. */
+  /** From 1 (first) to 5. Default: 3. */
   priority?: number
   /** ms since the epoch. A transfer that is undelivered at this time is parked. */
   deadline?: number
-  /** When the message was seen, ms since the epoch, for metrics only. Absent: when this run began. */
+  /** When the message was seen, ms since the epoch. Default: when this run began. */
   seenAt?: number
-  /** The order by which a person started the transfer, or started it again. */
   orders?: readonly GivenOrder[]
-  /** Carried over by continue-as-new. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
 }
@@ -33,16 +31,14 @@ export interface UnacknowledgedSignals {
 export interface TransferProgress {
   state: TransferState
   round: number
-  /** Number of reverted rounds. */
   failures: number
-  /** Number of rounds whose nonce something else used. */
   spent: number
   waits: number
   lane?: LaneId
   /** Lanes that granted no nonce since the last wait. `code` and `reason` are those of the last of these lanes. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
-  /** A lane refused a nonce because the recipient or the token is quarantined. An ordered retry removes the field. */
+  /** A lane refused a nonce because the recipient or the token is quarantined. A retry removes the field. */
   quarantined?: true
   /** The round in progress. It may hold a nonce, so the next try continues this round. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
@@ -51,13 +47,10 @@ export interface TransferProgress {
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
-  /** The newest 48 transactions, whichever process signed them. */
   transactions?: readonly TransferTransaction[]
-  /** The newest 32 orders. */
   orders?: readonly GivenOrder[]
 }
 
-/** Answer of the query `status`, and result. */
 export interface TransferStatus
   extends
     Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline' | 'transactions' | 'orders'>,
@@ -69,7 +62,7 @@ export interface TransferStatus
   rounds: number
 }
 
-/** Tries again now, even if parked or overdue. `gate`: only if waiting. Without `order`, recorded as `unnamed`. */
+/** Tries again now, even if parked or overdue. `gate`: only if waiting. Without `order`, the author is `unnamed`. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
 /** A no-op fills the transfer's nonce. If the transfer's call is mined instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')

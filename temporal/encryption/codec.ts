@@ -7,11 +7,10 @@ import { auditPrefix } from '../contracts/audit.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
-/** The IV has 96 random bits. With such IVs, NIST SP 800-38D (8.2, 8.3) allows 2^32 encryptions with one key. */
+/** With random IVs of 96 bits, NIST SP 800-38D (8.2, 8.3) allows 2^32 encryptions with one key. */
 const ivBytes = 12
 const tagBytes = 16
 
-/** Encoding of payloads that Temporal's tools show as encrypted. */
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
 /** A schedule appends the time to a workflow's id after the input is encrypted. Only audits have schedules. */
@@ -20,7 +19,7 @@ const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 // The package is CommonJS. tsx runs these sources as ES modules, where Node does not find its named exports.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
-/** Puts messages and stack traces into a payload, which the codec encrypts. Readers need no special converter. */
+/** Puts messages and stack traces into a payload, which the codec encrypts. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
 /** Node holds the key outside JavaScript, so printing the object does not show the key. */
@@ -34,9 +33,8 @@ export interface EncryptionCodec extends PayloadCodec {
 }
 
 /**
- * Encrypts with the first key, decrypts with the key that the payload names. Binds a ciphertext to its key, encoding
- * and workflow id, so that it opens for no other workflow. Throws ENCRYPTION_KEY. `decode` throws
- * ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
+ * A ciphertext is bound to its key and workflow id, so it opens for no other workflow. Throws ENCRYPTION_KEY. `decode`
+ * throws ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
  */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
   const keys = encryption ? readPayloadKeys(encryption) : []
@@ -69,7 +67,7 @@ function encrypt({ id, key }: PayloadKey, payload: Payload, workflow: string | u
 function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workflow: string | undefined): Payload {
   const id = textOf(payload, names.key) ?? ''
   const own = textOf(payload, names.workflow)
-  // Anyone with access to Temporal may have written the metadata.
+  // Anyone with access to Temporal may have written the metadata, so the id is cut.
   const facts = { key: id.slice(0, 64), workflow }
   const known = keys.get(id)
   if (!known) throw new RelayerError('ENCRYPTION_KEY_UNKNOWN', { facts })
@@ -85,12 +83,12 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   return PayloadMessage.decode(plain)
 }
 
-/** JSON, so that different pairs of key and workflow give different bytes. */
+/** JSON makes different pairs of key and workflow give different bytes. */
 function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** Returns the bound workflow id. The namespace is not bound, since histories may be moved to another namespace. */
+/** The namespace is not bound, because histories may be moved to another namespace. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
   // Only ids of audits lose the suffix. If all ids lost it, a payload would open under many ids.
@@ -102,7 +100,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return value ? Buffer.from(value).toString('utf8') : undefined
 }
 
-/** Returns IV, ciphertext and tag. The tag also authenticates `bound`, which the result does not contain. */
+/** Returns IV, ciphertext and tag. The tag also authenticates `bound`. */
 function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })
@@ -110,7 +108,6 @@ function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Throws an Error if ciphertext, `bound` or key are not those of `seal`. */
 function open(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): Buffer {
   if (sealed.length < ivBytes + tagBytes) throw new Error('too short')
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
@@ -137,6 +134,6 @@ function bytesOf({ id, source }: PayloadKeySource): Buffer {
   // Buffer ignores characters that are not base64.
   const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
   if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
-  // The text is not shown, since it may be a key with a typing error.
+  // The text is not shown, because it may be a key with a typing error.
   throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

@@ -2,9 +2,9 @@ import type { TemporalClient } from '../client/connection/client.ts'
 import { type HistoryEvent, resetToFirstTask, type RunId } from '../client/visibility/runs.ts'
 import { recordReversal, restartTransfer } from '../client/transfers/start-transfer.ts'
 
-/** temporal.api.enums.v1.TimeoutType. */
+/** SCHEDULE_TO_START of temporal.api.enums.v1.TimeoutType. */
 const scheduleToStart = 2
-/** WorkflowTaskFailedCause: the code does not match the history. */
+/** NON_DETERMINISTIC_ERROR of temporal.api.enums.v1.WorkflowTaskFailedCause. */
 const nonDeterministic = 24
 
 /** Chains know the state of transfers, so these start again. A reset keeps operators' orders, which no chain knows. */
@@ -14,16 +14,15 @@ export const remedies = {
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
-  /** A bug, which no reset mends. */
+  /** A bug, which no reset repairs. */
   failing: { action: 'none', why: 'its task fails' },
 } as const
 
 export type Finding = keyof typeof remedies
 
-/** Applies the remedy. False: there is none. Throws what `restartTransfer` throws. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // Writes the record first, so that receivers are notified of the reversal even after a crash.
+  // The record comes first, so that receivers are notified of the reversal even after a crash.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)
@@ -46,7 +45,7 @@ export function diagnoseTask(
   return undefined
 }
 
-/** Whether no timer runs, and the last event completed a task before `quietSince` (ms since the epoch). */
+/** `quietSince`: ms since the epoch. */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

@@ -12,7 +12,7 @@ const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
-/** Stuck transfers, for example after a restore of Temporal: a timer was lost, or no process answers the tasks. */
+/** Finds transfers that lost a timer, or whose tasks no process answers, for example after a restore of Temporal. */
 export async function findStuckTransfers(
   client: TemporalClient,
   chain: ChainName,

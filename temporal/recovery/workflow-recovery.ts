@@ -7,13 +7,12 @@ import { ledgerWorkflows } from '../contracts/names.ts'
 import { type Service, startPolling } from '../../runtime/wait.ts'
 import { diagnoseTask, recover } from './remedies.ts'
 
-/** Time between checks, ms. A check makes one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/** No second reset within this time, ms, because two versions on one queue could undo each other's resets. */
+/** A run is not reset again within this time, ms, because two versions on one queue could undo each other's resets. */
 const restMs = 60_000
 /** A task is stuck after this many tries. The first try may have ended because its process stopped. */
 const triesUntilStuck = 3
-/** How many more tries a task gets if no process answered, because a process may have been paused. */
+/** Further tries if no process answered, because a process may have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 
@@ -26,7 +25,6 @@ export interface WorkflowRecoveryOptions {
   readonly tries?: number
 }
 
-/** Applies remedies to stuck workflows of the queue `ledger`. Any number of processes may run it. Never throws. */
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
@@ -42,7 +40,6 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
     const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
     const events = await readHistory(client, run)
     const diagnosis = diagnoseTask(events)
-    // If there is no diagnosis, the task has completed in the meantime.
     if (!diagnosis || (diagnosis.finding === 'unanswered' && taskTries < tries + moreUnanswered)) return
     const { finding, reason } = diagnosis
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return

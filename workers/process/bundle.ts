@@ -14,14 +14,13 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** The bundled workflows. Bundling takes 2 s of CPU, so callers share it. `traced` adds workflows/trace-headers.ts. */
+/** Bundling takes 2 s of CPU, so callers share the bundle. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
   return bundle
 }
 
-/** Returns a bundle that puts the texts of failures into a payload, which the codec encrypts. */
 export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
   const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
   if (before === undefined || after === undefined || more.length > 0)
@@ -44,14 +43,14 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     })
     return made.code
   }
-  // A released package contains this file but no sources.
+  // A released package contains this file instead of the sources.
   const released = crash.length === 0 ? await readKeptCode(join(root, 'dist', traced ? 'workflows-traced.js' : 'workflows.js')) : undefined
   if (released !== undefined) return { code: released }
   const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** The cache is in node_modules, because its writers can change the code anyway. Throws without node_modules. */
+/** The cache is in node_modules, because anyone who can write there can change the code anyway. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -76,7 +75,6 @@ export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }
 
-/** How many bundles the cache holds at most. Several checkouts may share one `node_modules`. */
 const mostFiles = 8
 
 interface BundleCache {
@@ -85,7 +83,6 @@ interface BundleCache {
   readonly key: string
 }
 
-/** The cached code, or the code that `make` returns. Ignores a corrupted file. Throws what `make` throws. */
 export async function cachedCode({ directory, key }: BundleCache, make: () => Promise<string>): Promise<string> {
   const file = join(directory, `${key}.js`)
   const found = await readKeptCode(file)
@@ -95,7 +92,7 @@ export async function cachedCode({ directory, key }: BundleCache, make: () => Pr
   return code
 }
 
-/** A file of the cache has a digest before the code, so that a corrupted file is rejected. */
+/** The digest before the code reveals a corrupted file. */
 export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }
@@ -107,7 +104,6 @@ async function readKeptCode(file: string): Promise<string | undefined> {
   return text.slice(0, end) === digest(code) ? code : undefined
 }
 
-/** Returns the digest of the paths and contents of these files, and of `facts`. Throws errors of reading. */
 export async function keyOf(files: readonly string[], facts: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(facts))
   for (const file of files.toSorted((a, b) => (a < b ? -1 : 1))) hash.update(JSON.stringify([file, digest(await readFile(file, 'utf8'))]))

@@ -6,16 +6,13 @@ import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 
-/**
- * Limits and timeouts of Workers. The number of pollers is fixed, since autoscaling pollers lost tasks for 10 s on a
- * busy dev server.
- */
+/** The number of pollers is fixed, because autoscaling pollers lost tasks for 10 s on a busy dev server. */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
   workflowPollers: 8,
   lanePollers: 4,
-  /** Number of updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
+  /** Updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
   /** How long a workflow task waits for the process that has the workflow in its cache, ms. */
   stickyMs: 10_000,
@@ -26,7 +23,7 @@ export const defaultTuning = {
 
 export type WorkerTuning = Readonly<typeof defaultTuning>
 
-/** Also reads PORTAGE_MAX_CACHED_WORKFLOWS (0: replay at every task) and PORTAGE_LANE_UPDATES_PER_RUN, for tests. */
+/** Tests set PORTAGE_MAX_CACHED_WORKFLOWS (0: replay at every task) and PORTAGE_LANE_UPDATES_PER_RUN. */
 export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const maxCachedWorkflows = Number(env['PORTAGE_MAX_CACHED_WORKFLOWS'] ?? defaultTuning.maxCachedWorkflows)
@@ -51,7 +48,6 @@ export interface Hosting {
 
 type Fixed = 'connection' | 'namespace' | 'interceptors' | `shutdown${string}Time` | 'stickyQueueScheduleToStartTimeout'
 
-/** Only this function creates a Worker. @param versioning of the Worker's workflows, if the deployment has versions */
 export async function createWorker(
   { temporal, tuning, tracing, deployment }: Hosting,
   versioning: 'PINNED' | 'AUTO_UPGRADE',
@@ -69,10 +65,10 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Without keys the codec is left out: it would fail a task for any payload that claims to be encrypted.
+    // Without keys the codec is left out, because it would fail a task for any payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
-  // Set here, because the SDK's option names a file to load, which a compiled process does not have.
+  // The SDK's option names a file to load, which a compiled process does not have.
   if (codec.encrypts) worker.options.loadedDataConverter.failureConverter = encodedFailures
   return worker
 }

@@ -13,7 +13,7 @@ import {
 } from '../../temporal/client/connection/deployments.ts'
 import { pause, type Service, startPolling } from '../../runtime/wait.ts'
 
-/** Polling interval, ms. A server answers only about ten such requests a second in one namespace. */
+/** A server answers only about ten such requests a second in one namespace. */
 const pollEveryMs = 10_000
 
 export interface Deployment extends DeploymentVersion {
@@ -40,10 +40,7 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /**
-   * Called once, when the version becomes drained. Not called if the version was drained at the start, because it may
-   * be promoted again.
-   */
+  /** Not called if the version was drained at the start, because it may be promoted again. */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -67,7 +64,8 @@ export async function beginVersion(
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // Uses the status at the start, because the version may be promoted and drained again before the first check.
+  // The version may be promoted and drained again before the first check. So the status at the start is the first
+  // status.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const version = { deploymentName, buildId }
@@ -92,8 +90,8 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
 }
 
 /**
- * Whether a process must start its Workers again that it ended because their version was drained: somebody may have
- * promoted the version since. Waits until Temporal lists no recent poll, because it then refuses a promotion.
+ * Whether Workers that ended as drained must start again, because somebody has promoted their version since.
+ * Waits until Temporal lists no recent poll, because it then refuses a promotion.
  */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,

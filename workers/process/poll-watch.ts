@@ -8,7 +8,6 @@ import type { WorkerTuning } from './create-worker.ts'
 const quietMs = 240_000
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** If the Workers have not stopped by `worker.shutdownForceSeconds`, the process ends this much later, ms. */
 const marginMs = 30_000
 
 export interface UnpolledQueue {
@@ -17,7 +16,7 @@ export interface UnpolledQueue {
   readonly forMs: number
 }
 
-/** Finds unpolled queues in the SDK core's metrics, since a Worker may stop polling without an error. `clock`: ms. */
+/** Reads the metrics of the SDK's core, because a Worker may stop polling without an error. `clock`: ms. */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
@@ -37,7 +36,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   }
 }
 
-/** Poll counts by queue. `isPolled`: a poll is open, or the Worker does not poll because it has no free slot. */
+/** `isPolled`: a poll is open, or the Worker does not poll because it has no free slot. */
 function pollsOf(metrics: string) {
   const rows = metrics.split('\n').flatMap((line) => {
     const [, name, labels = '', count = ''] = /^(\w+)\{([^}]*)\} (\d+)$/.exec(line) ?? []

@@ -29,7 +29,7 @@ import { tuningFrom } from './create-worker.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
-/** Starts one role or all. Starts nothing if stopped while waiting. Throws RelayerError: config, key, ADMIN_LISTEN. */
+/** If the process is stopped while it waits, nothing starts. Throws RelayerError: bad config or key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   const metrics = createMetrics()
@@ -56,14 +56,13 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. The error of `stop` is ignored here, because `stopped` reports it.
+    // A process without Workers has no version. `stopped` reports the error that is ignored here.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
       )
     return running
   } catch (error) {
-    // Stops the parts that already run, because they would keep the process alive.
     await stopWork(work)
     // Closing fails if some Workers never ran. The connection then closes when the process ends.
     await dependencies?.close().catch(() => {})
@@ -134,7 +133,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Sends traces over OTLP. Undefined, with no library loaded, if no endpoint is named or OTEL_SDK_DISABLED is set. */
+/** Returns undefined, and loads no library, if no endpoint is named or OTEL_SDK_DISABLED is set. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },

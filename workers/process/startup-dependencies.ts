@@ -26,7 +26,7 @@ export interface StartupDependencies {
 
 const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
-/** Connects to Temporal and at least one chain. Undefined if it is stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
+/** Connects Temporal and at least one chain. Returns undefined if stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,
@@ -93,7 +93,6 @@ export interface RetryOptions {
   readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }
 
-/** Repeats `attempt` until it succeeds, because a fleet starts in any order. Throws Stopped and permanent errors. */
 export async function retryUntilAvailable<Value>(
   dependency: string,
   attempt: () => Promise<Value>,

@@ -15,7 +15,6 @@ export interface ProcessWork {
 }
 
 export interface Running {
-  /** Resolves when all parts have stopped. Rejects if a part failed. */
   readonly stopped: Promise<void>
   stop(): Promise<void>
 }
@@ -25,7 +24,6 @@ export async function stopWork({ services, agents }: Pick<ProcessWork, 'services
   for (const agent of agents) agent.stop()
 }
 
-/** Runs the Workers until one fails or the process is stopped. Then stops the parts one after another. */
 export function supervise(
   { ledgers, workers, agents, services, failure }: ProcessWork,
   { onStop, close, logger }: { readonly onStop: () => void; readonly close: () => Promise<void>; readonly logger: Logger },
@@ -57,7 +55,6 @@ export function supervise(
   const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]
   const end = async () => {
     const results = await Promise.allSettled([stopAsked, ...workerRuns])
-    // Stops services before ledgers, because services may still ask a ledger.
     await stopServices()
     shutDown(ledgers)
     results.push(...(await Promise.allSettled(ledgerRuns)))

@@ -10,7 +10,6 @@ import type { Temporal } from './temporal.ts'
 const pollEveryMs = 5_000
 /** How long calls on a replaced connection may still take, ms. This is longer than a long poll. */
 const oldConnectionMs = 120_000
-/** Warns if an API key expires within this time, ms. */
 const soonMs = 3 * 24 * 3_600_000
 
 interface CredentialsWatch {
@@ -20,7 +19,6 @@ interface CredentialsWatch {
   readonly logger: Logger
 }
 
-/** Uses changed credential files without a restart. Logs unusable files once and reads them again later. */
 export function watchCredentials({ target, temporal, workers, logger }: CredentialsWatch): Service {
   const { tls, apiKey } = target
   const files = [tls?.ca, tls?.certificate, tls?.key, apiKey].flatMap((source) => (source?.file === undefined ? [] : [source.file]))

@@ -20,26 +20,25 @@ export interface Temporal {
   readonly namespace: string
   readonly codec: EncryptionCodec
   readonly credentials: TemporalCredentials
-  /** Makes a new connection. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
+  /** Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 
-/** Checks write access to the namespace. Throws what `probeTemporal` throws, and ENCRYPTION_KEY. */
+/** Also checks write access. Throws what `probeTemporal` throws, and ENCRYPTION_KEY. */
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
   options: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
   const { stopping, failover, tracing } = options
-  // Probes first, since the native connection has less precise errors and cannot be stopped while it connects.
+  // Probes first, because the native connection has less precise errors and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
-  // Installed after the probe, since without a connection the runtime would keep the process alive.
+  // Without a connection, the runtime would keep the process alive, so it is installed after the probe.
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
-  // The caller has stopped and does not use the connection.
   if (stopping?.aborted) await connection.close()
   const { namespace, streamNames } = target
   return {
@@ -84,7 +83,7 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
   }
 }
 
-/** A proxy of the current connection, because the client is created once and connections are replaced. */
+/** The client is created once, but connections are replaced. So the client gets a proxy of the current connection. */
 function following(current: () => NativeConnection): NativeConnection {
   // The target is an empty object, because a proxy may not change read-only values of its target.
   return new Proxy(Object.create(NativeConnection.prototype) as NativeConnection, {
@@ -98,9 +97,8 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** The latest connection's logger, kept here because the SDK keeps its first logger even for a later runtime. */
+/** The SDK keeps its first logger even for a later runtime, so the latest logger is kept here. */
 let sdkLogger: Logger
-/** Sends the SDK's log lines to this logger and turns on its metrics. Called before any connection or replay. */
 export async function installRuntime(logger: Logger): Promise<void> {
   sdkLogger = logger
   if (installed) return
@@ -123,10 +121,10 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** The SDK warns of queues without workflows (those of lanes) or without activities (`ledger`), which are intended. */
+/** On purpose, the queues of lanes have no workflows, and the queue `ledger` has no activities. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
-/** `target` of the SDK's lines about retries. They become debug lines, since the settings watch logs an outage. */
+/** The SDK's lines about retries become debug lines, because the settings watch logs an outage. */
 const retries = 'temporalio_client::retry'
 
 const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
@@ -136,7 +134,7 @@ type SdkLine =
   | { readonly level: 'info'; readonly fields: Record<string, unknown> }
   | { readonly level: 'warn' | 'error'; readonly fields: WarningFields }
 
-/** Logs failed activities of Portage at the level of their error code. The SDK would log each as a warning. */
+/** Failed activities are logged at the level of their error code. The SDK would log each as a warning. */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
   const { taskToken: _, ...given } = meta as Record<string, unknown>
   const { error, ...fields } = given
@@ -148,7 +146,6 @@ export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 
   }
   const shown = levels[level]
   if (shown === 'debug') return { level: shown, fields: given }
-  // An error that gets to here has no known code.
   return { level: shown, fields: { code: error === undefined ? 'TEMPORAL_SDK' : 'INTERNAL', ...given } }
 }
 

@@ -23,7 +23,6 @@ interface Started {
 
 export type Admin = Awaited<ReturnType<typeof openAdmin>>
 
-/** Throws ADMIN_LISTEN. */
 export async function openAdmin(
   { admin, chains: configured }: Pick<Config, 'admin' | 'chains'>,
   options: { readonly role: Role; readonly chains?: readonly string[] | undefined; readonly metrics: Metrics; readonly logger: Logger },
@@ -78,7 +77,6 @@ export async function openAdmin(
   }
 }
 
-/** A lane grants no nonce before its ledger has answered. If no process has the role `ledger`, its transfers wait. */
 function laneCheck({ lane, view }: LaneAgent): Check {
   const ok = view !== undefined
   return { name: `lane ${lane}`, ok, vital: false, problem: ok ? undefined : 'its ledger has not answered yet' }

@@ -22,7 +22,7 @@ import { problemOf } from '../../observability/severity.ts'
 /** Workflows of these types fail if they do not replay, and start again from the chains' state. Others are reset. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Slots for concurrent steps. Local broadcasts have separate slots, so that they delay no withdrawal. */
+/** Local broadcasts have separate slots, so that they delay no withdrawal. */
 const keylessSlots = 50
 
 export async function createChainWorker(
@@ -62,14 +62,13 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
-/** Undefined: the defaults, which every admission would otherwise add to a history. */
+/** Returns undefined for the defaults, because every admission would add them to a history. */
 export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces
   return isDefault ? undefined : given
 }
 
-/** The Worker of a chain's queue. Its slots are separate, so that admissions never delay the queue `ledger`. */
 export async function createTransferWorker(
   name: ChainName,
   { logger, activities, localSlots, ...hosting }: Hosting & { logger: Logger; activities: object; localSlots: number },
@@ -84,7 +83,7 @@ export async function createTransferWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + localSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    // Uses as many pollers as a lane, because local steps that the server does not start eagerly use this queue.
+    // As many pollers as a lane has, because local steps that the server does not start eagerly use this queue.
     activityTaskPollerBehavior: pollers(localSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
@@ -111,7 +110,7 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
   })
 }
 
-/** Serves the queue `ledger` by a separate Worker, so that waiting transfers do not delay a grant. */
+/** This Worker is separate, so that waiting transfers do not delay a grant. */
 export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: ledgerQueue,
@@ -122,10 +121,9 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** The schedule is set or checked at this interval, ms, because Temporal has no schedule after a wipe. */
+/** Temporal has no schedule after a wipe, so the schedule is checked at this interval, ms. */
 const againMs = 15_000
 
-/** Keeps the schedule of a chain's audits as configured. A schedule that an operator paused stays paused. */
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {
   const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
   // Counters begin at 0, because an alert on growth does not see a first value of 1.

@@ -32,7 +32,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** Each bridge has one lookup, which limits the requests of this process to each API server. */
+  /** One lookup per bridge, because a lookup limits the requests of this process to each API server. */
   readonly vaaLookup: (bridge: string) => VaaLookup
 }
 
@@ -63,15 +63,13 @@ function vaaLookups(config: Config): ProcessContext['vaaLookup'] {
 
 const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
 
-/** Longest reason of a change of the settings, characters (domain/settings/request.ts). */
+/** Maximum characters of a reason (domain/settings/request.ts). */
 const longestReason = 500
 
-/** Halts routes in the name of `portage`. Transfers that find the same mismatch at one time share one order. */
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
   const { portage_bridge_mismatch_total: mismatches } = metrics
   const routeOf = ({ bridge, sourceChain, targetChain }: Pick<Mismatch, 'bridge' | 'sourceChain' | 'targetChain'>) =>
     [bridge, sourceChain, targetChain].join(':')
-  // Counters begin at 0, because an alert on growth does not see a first value of 1.
   const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
   for (const source of sources.filter((one) => one.kind === 'scanned'))
     for (const code of haltingCodes) mismatches.inc({ route: routeOf(source), code }, 0)
@@ -96,7 +94,6 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
   }
 }
 
-/** Counts the value of a transfer's fee, at the config's prices, when Portage's delivery of the transfer is final. */
 export function withEarnings(
   times: StepTimes,
   bridges: Pick<Bridges, 'get'>,

@@ -21,7 +21,6 @@ import { createSignedAuditor } from '../../intake/streams/signed/audit/audit.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { connectNetwork } from './network.ts'
 
-/** Subscribes to guardian spies and feeds the streams of all sources. Streams find messages that a spy missed. */
 export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
@@ -36,7 +35,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The bytes are no valid VAA, which the submitter has refused too.
+      // The bytes are not a valid VAA. The submitter has refused them too.
     }
   }
   const listener: SpyListener = {
@@ -94,7 +93,6 @@ function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   })
 }
 
-/** Options for the agent of a source that is read from blocks. Throws Error if the source is of another network. */
 function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)
@@ -109,7 +107,7 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
   return `${emitterChain}/${emitter}`
 }
 
-/** Audits a stream in the same way as the intake. Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
+/** Throws STREAM_NOT_FOUND, and errors of connecting and reading. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Connects only the chains of the route, so that an outage of another chain does no harm.
@@ -123,7 +121,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** Like `auditNow`, on a running process's connections. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
+/** Uses a running process's connections. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, read errors. */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
@@ -137,7 +135,6 @@ function auditSigned(context: ProcessContext, source: SignedSource, limits: Audi
   const streamClient = new StreamClient({ client, config: source.config, logger })
   return auditWithin(streamClient, source.config.stream, limits, async () => {
     if (!options || !(await streamClient.state())) throw unknown(source.config.stream)
-    // Audits once. Fetches new gaps immediately, and asks the server whether transfers run.
     const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
     const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)

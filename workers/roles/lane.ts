@@ -22,15 +22,14 @@ import { createWorker, type Hosting, pollers } from '../process/create-worker.ts
 import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
-/** Number of steps in memory per nonce of the window: one is in flight and one waits. Other steps wait in the queue. */
+/** Steps in memory per nonce of the window: one is in flight and one waits. Other steps wait in the queue. */
 const slotsPerNonce = 2
 /** If transfers share calls, the steps of this many full batches are in memory too. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** An orphan is filled after at least this many blocks, so that a slow block takes no nonce from a live process. */
+/** Minimum blocks before an orphan is filled, so that a slow block takes no nonce from a live process. */
 const leastFillBlocks = 3
 
-/** The lanes of a chain with the configs of their ledgers. Throws INPUT_INVALID for an unknown chain. */
 export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {
   const chain = chainOf(config, name)
   return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(config, chain, lane)]))
@@ -48,9 +47,7 @@ interface SigningLane {
   readonly signer: SignerConfig
 }
 
-/**
- * No key of a chain in shadow mode is loaded. Throws CONFIG_INVALID if one key appears twice on a network.
- * @param addresses the wanted lanes. Absent: all */
+/** Loads no key of a chain in shadow mode. Throws CONFIG_INVALID if one key appears twice on a network. */
 export function signingLanes({ config, network }: ProcessContext, addresses: readonly string[] | undefined): SigningLane[] {
   const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
   const seen = new Set<LaneId>()
@@ -76,7 +73,7 @@ interface LaneWork {
   readonly local?: LocalLane
 }
 
-/** The Worker and the agent of one key. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
+/** Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
 export async function createLaneWorker(
   { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,

@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** The served chains, and the source chains of native routes to them, because their tables are read. */
+  /** Contains the served chains, and the source chains of their native routes, whose tables are read. */
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
@@ -58,7 +58,7 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
   }
 }
 
-/** Throws CONFIG_INVALID if the source of a native route is not connected, because its table proves deliveries. */
+/** The table of a native route's source proves deliveries. Throws CONFIG_INVALID if the source is not connected. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return

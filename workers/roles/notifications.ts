@@ -26,7 +26,6 @@ interface NotificationOptions {
 
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
 
-/** Serves the notifiers' steps and keeps the notifiers running. Stopping the services ends the running steps. */
 export async function createNotificationWork(
   { config, client, logger, metrics }: Parts,
   hosting: Hosting,
@@ -53,7 +52,6 @@ export async function createNotificationWork(
   return { worker, services: [{ stop }] }
 }
 
-/** Reports unusable secrets when the process starts, instead of at the first event. */
 function checkSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['logger']): void {
   for (const { name, secrets } of receivers.values()) {
     for (const [index, secret] of secrets.entries()) {

@@ -10,17 +10,14 @@ import type { ProcessContext } from './context.ts'
 export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
 
-/** Answers in place of the REST API while the process waits for its dependencies. */
 export interface StartupServer {
-  /** Shows the missing dependency. The first call opens the port. Throws API_LISTEN. */
   say(what: string, error: RelayerError): Promise<void>
   close(): Promise<void>
 }
 
-/** The REST API of the roles `all` and `api`. The caller passes it in, because workers must not import `api`. */
+/** The REST API. The caller passes it in, because workers must not import `api`. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
-  /** @param context.feedsStreams true if this process runs the intake, and therefore sets the metrics of the streams */
   start(
     context: ProcessContext & {
       readonly feedsStreams: boolean

@@ -23,7 +23,6 @@ interface SettingsKeeperOptions {
   readonly namespace: string
   readonly watch: SettingsWatch
   readonly logger: Logger
-  /** Also repairs settings that a restore of Temporal made older than the checkpoint. True for the role `ledger`. */
   readonly merges: boolean
 }
 
@@ -32,9 +31,9 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin without settings, remove the
- * checkpoint's file first. If the checkpoint is newer than the settings, the role `ledger` repeats only its halts,
- * denials and revocations.
+ * Restores the settings of a checkpoint to an empty Temporal before any work. If the checkpoint is newer than the
+ * settings,
+ * the role `ledger` repeats only the halts, denials and revocations of the checkpoint.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, merges } = options
@@ -80,7 +79,7 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
 
   if (kept && watch.current().version === 0) {
-    // Restores before any work, because without the settings a process would act as if nothing were halted.
+    // Without the settings, a process would act as if nothing were halted.
     if ((await restore(options, kept)) || watch.isRead()) watch.learn(kept.settings)
   }
   const end = watch.subscribe((settings) => {
@@ -125,7 +124,7 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if a checkpoint with halts may exist. */
+/** Undefined: no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE, because an unread checkpoint may contain halts. */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

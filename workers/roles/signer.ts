@@ -20,9 +20,9 @@ interface PolicyParts {
 }
 
 /**
- * A lane's key signs deliveries that their bridge proves, calls that the config lists for operators, coins to the
- * treasury, coins to other lanes if top-ups are on, and listed tokens to the treasury. Throws CONFIG_INVALID if a
- * listed call is a delivery.
+ * A lane's key signs proven deliveries, listed operator calls, and payments to the treasury or (top-ups) to other
+ * lanes.
+ * Throws CONFIG_INVALID if a listed call is a delivery.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury } = chain
@@ -71,7 +71,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** Opens a lane's key. If its service is offline, each signature tries again. Throws SIGNER_UNAVAILABLE (permanent). */
+/** If the signing service is offline, each signature asks it again. Throws SIGNER_UNAVAILABLE (permanent). */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

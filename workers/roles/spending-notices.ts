@@ -9,17 +9,14 @@ import { raiseNotification } from '../../temporal/client/settings/notifiers.ts'
 import type { ProcessParts } from './context.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Percentage of a limit above which the spending of a key is reported, as in the alert `PortageSpendingHigh`. */
+/** Percentage of a limit above which spending is reported, as in the alert `PortageSpendingHigh`. */
 const nearPercent = 80n
 const everyMs = 15_000
 const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 * 3_600_000 }
 
 type Spender = Pick<LaneAgent, 'lane' | 'spending'>
 
-/**
- * Notifies when a key is near a spending limit. All processes use the same id, so receivers are notified once per limit
- * and hour or day.
- */
+/** All processes use the same id, so receivers are notified once per limit and hour or day. */
 export function spendingNotices(
   { config, client, logger }: Pick<ProcessParts, 'config' | 'client' | 'logger'>,
   agents: readonly Spender[],

@@ -30,7 +30,6 @@ const closeMs = 3_000
 const rootAttribute = 'portage.root'
 
 interface TracingOptions {
-  /** Base URL of the collector. If absent, an environment variable has it. */
   readonly endpoint: string | undefined
   readonly ratio: number
   readonly role: Role
@@ -41,7 +40,6 @@ export interface ProcessTracing extends Tracing {
   readonly client: OpenTelemetryWorkflowClientInterceptor
   readonly interceptors: WorkerInterceptors
   readonly sinks: InjectedSinks<TraceSinks>
-  /** Sends the remaining spans. Never throws. */
   close(): Promise<void>
 }
 
@@ -109,7 +107,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Removes secrets from spans, because error texts contain URLs. Spans that cannot be sent are lost. */
+/** Removes secrets, because error texts contain URLs. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {

@@ -7,10 +7,10 @@ import type { MetricsExporterConfig } from '@temporalio/worker'
 
 /** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
-/** Maximum size of an answer, bytes. The answer of a process with many lanes has a few hundred kilobytes. */
+/** Maximum size of an answer, bytes. A process with many lanes answers with a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
-/** Maximum number of tries. Another process may take a chosen port before the SDK opens it. */
+/** Another process may take a chosen port before the SDK opens it. */
 const mostTries = 5
 
 let address: string | undefined
@@ -27,10 +27,7 @@ async function exporter(): Promise<MetricsExporterConfig> {
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
 }
 
-/**
- * Calls `install` with metrics. If no port works, calls it without metrics, because the process must start. Throws the
- * error of the call without metrics.
- */
+/** If no port works, calls `install` without metrics, because the process must start. */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {
     try {
@@ -42,7 +39,7 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
   return install(undefined)
 }
 
-/** Types of Portage's workflows and steps. The core's metrics have others too, since anyone can start any workflow. */
+/** Types of Portage's workflows and steps. The core counts other types too, because anyone can start any workflow. */
 export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   workflow_type: new Set([...ledgerWorkflows, 'audit', 'idempotencyKey', 'reversal', 'transfer']),
   activity_type: new Set([
@@ -51,7 +48,7 @@ export const ownTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 }
 
-/** Removes the series of unknown types, because a stranger could create any number of types. */
+/** A stranger could create any number of types, so series of unknown types are removed. */
 export function ownSeries(text: string): string {
   const isOwn = (line: string) =>
     [...line.matchAll(/\b(workflow_type|activity_type)="((?:[^"\\]|\\.)*)"/g)].every(([, label = '', value = '']) =>
@@ -61,7 +58,7 @@ export function ownSeries(text: string): string {
   return lines.filter((line) => line.startsWith('#') || isOwn(line)).join('\n')
 }
 
-/** Prometheus text of the SDK's core: `temporal_…`. Empty if the core does not answer. Never throws. */
+/** Returns the core's metrics (`temporal_…`) as Prometheus text, or an empty text if the core does not answer. */
 export async function readSdkMetrics(): Promise<string> {
   if (address === undefined) return ''
   const answer = await fetchBounded(new URL(`http://${address}/metrics`), {}, { timeoutMs, mostBytes }).catch(() => undefined)

@@ -11,7 +11,7 @@ import { isCancellation } from '@temporalio/workflow'
 /** Reasons that usually pass within minutes. A transfer that waits for one of them tries at least once a minute. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
-/** Steps 1-3: validate, check whether it is delivered, prepare. Undefined: the transfer waited or is parked. */
+/** Steps 1-3: validate, check whether it is delivered, prepare. Returns undefined after a wait or if parked. */
 export async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   const { adopted } = run.signals
   if (adopted !== undefined) return admitCopy(run, { ...run.transfer, message: adopted })
@@ -19,7 +19,7 @@ export async function admit(run: TransferRun): Promise<Ready | Outcome | undefin
   return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
-/** The copy replaces the transfer's message once the copy's signatures are verified. */
+/** The copy replaces the transfer's message once the signatures of the copy are verified. */
 async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
   delete run.signals.adopted
   const admission = await askAdmission(run, copy).catch((error: unknown) => {
@@ -27,7 +27,6 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
   })
   if (!admission) return undefined
   if (admission.kind === 'waiting' && admission.code === 'HALTED') {
-    // The copy was not checked yet. Keep it, unless a newer copy came meanwhile.
     run.signals.adopted ??= copy.message
     return wait(run, admission)
   }
@@ -61,12 +60,10 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
     case 'rejected':
     case 'declined':
       if (!admission.awaitNewSignatures) return admission
-      // The transfer waits until a copy with newer signatures comes (`adopt`).
       return run.park(admission.code, admission.reason)
   }
 }
 
-/** Waits longer each time, or until a `retry`. Shows why a lane turned the transfer away instead of LANE_NONE. */
 async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
   const { progress } = run
   const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }

@@ -15,9 +15,7 @@ import { includedAt, type Outcome, type TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/**
- * Step 4, until a block has the call or the round ends. Undefined: step 1 follows. `resumed`: continues a broadcast.
- */
+/** Runs step 4 until a block has the call or the round ends. Returns undefined if the transfer goes back to step 1. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -51,7 +49,6 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         break
       }
       case 'no-slot':
-        // If the intent has a nonce after all, the broadcast follows the nonce.
         if (!(await lane.leave())) break
         await lane.freeIfEnding()
         return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
@@ -62,8 +59,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A nonce that the intent held is used up, so a new round begins. Without a nonce, the next try has the same
-        // intent.
+        // If the intent held a nonce, it is used up, so a new round begins. Otherwise the next try has the same intent.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -82,7 +78,6 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** Begins the next round after a wait, or parks the transfer after too many failed rounds. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   const { reverts, spentNonces } = progress.underway?.ready.parkAfter ?? defaultParkAfter
@@ -133,14 +128,12 @@ const withdrawals: Readonly<Record<contract.WithdrawInput['how'], string>> = {
   abandon: 'leave the nonce to',
 }
 
-/** Broadcasts, follows and withdraws one intent on one lane. */
 export class LaneIntent {
   readonly ready: Ready
   readonly #run: TransferRun
   readonly #intentId: string
   #withdrawing = false
   #withdrawn = false
-  /** Since when this run knows that the lane cannot work, ms since the epoch. */
   #strandedSince: number | undefined
 
   constructor(run: TransferRun, ready: Ready) {
@@ -162,18 +155,18 @@ export class LaneIntent {
     }
   }
 
-  /** Withdraws once. A no-op fills a nonce that is held. The broadcast goes on until the call or the no-op is mined. */
+  /** Withdraws once. A no-op fills a held nonce. The broadcast goes on until the call or the no-op is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
     this.#withdraw('cancel').then(
       ({ kind }) => void (this.#withdrawn = kind === 'free'),
-      // The error is ignored, because the broadcast fails for the same reason as the withdrawal.
+      // The error is ignored, because the broadcast fails for the same reason.
       () => {},
     )
   }
 
-  /** Leaves the nonce to a lane that cannot work. A cancelled transfer waits instead, until no nonce can be mined. */
+  /** Leaves the nonce to a lane that cannot work. A cancelled transfer waits instead until no nonce can be mined. */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
     if (!status) return undefined
@@ -189,12 +182,12 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True if the intent has no nonce. The next try must be a new round: the ledger refuses a withdrawn intent. */
+  /** Returns true if the intent has no nonce. The next try must be a new round: the ledger now refuses the intent. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
-  /** After the deadline: waits until none of the intent's nonces can be mined, including those of an earlier ledger. */
+  /** After the deadline, waits until none of the intent's nonces can be mined. */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`
@@ -217,7 +210,7 @@ export class LaneIntent {
     return { kind: 'cancelled' }
   }
 
-  /** Tries once in this process. After a failure the lane's queue gets it as `requeued`: it may have been sent. */
+  /** Tries once in this process. After a failure, the step goes to the lane's queue: a call may have been sent. */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const options = { ...localBroadcastPolicy(), cancellationType, summary: this.#summary(', locally') }
@@ -229,7 +222,7 @@ export class LaneIntent {
     return this.#queued('requeued')
   }
 
-  /** Runs on the lane's queue. A cancel abandons the task at once: its intent was withdrawn and will get no nonce. */
+  /** A cancel abandons the task at once: its intent was withdrawn and will get no nonce. */
   #queued(mode: BroadcastMode): Promise<BroadcastResult> {
     const options = { ...broadcastPolicy(), cancellationType, summary: this.#summary(), taskQueue: laneQueue(this.ready.lane) }
     return proxyActivities<contract.LaneSteps>(options).broadcast(this.#input(mode))
@@ -239,14 +232,12 @@ export class LaneIntent {
     return summaryText(`broadcast ${this.#run.label} by ${this.ready.lane}${where}`)
   }
 
-  /** Built for each try, since signals may have changed the priority. */
   #input(mode: BroadcastMode): BroadcastInput {
     const { transfer, deadline, signals, retriedAt, seenAt } = this.#run
     const { kind: _, local: __, parkAfter: ___, ...priced } = this.ready
     return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, seenAt, mode }
   }
 
-  /** @param status absent: the step failed permanently */
   async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneIntentResult> {
     const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')

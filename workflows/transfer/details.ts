@@ -7,10 +7,9 @@ import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 
-/** Maximum lines. There are few, because the Web UI passes the details on in a URL. */
+/** There are few lines, because the Web UI passes the details on in a URL. */
 const linesShown = 20
 
-/** Details for the Web UI, in Markdown, newest first. @param nextTryAt ms since the epoch */
 export function detailsOf(
   transfer: Transfer,
   progress: TransferProgress,
@@ -61,7 +60,6 @@ interface Joined extends TimelineEntry {
   readonly times: number
 }
 
-/** Merges entries of repeated tries and waits. */
 export function joined(timeline: readonly TimelineEntry[]): Joined[] {
   const events: Joined[] = []
   for (const entry of timeline) {

@@ -7,7 +7,6 @@ import { confirm, confirmEnd } from './steps.ts'
 import type { Outcome, TransferRun } from './transfer-run.ts'
 import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 
-/** Ends a cancelled transfer or parks an overdue one, unless the chain shows a delivery. */
 export async function endUndelivered(run: TransferRun): Promise<Outcome | undefined> {
   const by = run.signals.cancelledBy
   if (by) return endOnceFree(run, { kind: 'cancelled', by })
@@ -21,12 +20,11 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
-/** Ends the transfer, unless a nonce of an earlier round may still deliver it. */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left ? endOnceFree(run, outcome) : outcome
 }
 
-/** Ends the transfer if a majority shows all its nonces final and the effect in no block. Undefined: try again. */
+/** Ends the transfer once most nodes show all its nonces as final and no effect. Returns undefined to try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
   const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
@@ -47,7 +45,6 @@ function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonc
   run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })
 }
 
-/** Checks the chain once an hour, because someone else may have delivered the transfer. */
 export async function watchWhileParked(run: TransferRun): Promise<Outcome | undefined> {
   const { code, reason } = run.progress
   if (await run.pause(waits.continueAsNewMs, `parked: ${code}: ${reason}. It waits for a person`)) return undefined
@@ -83,7 +80,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Waits longer each time, because all transfers of the chain may wait here for long if one of two nodes is down.
+    // Waits longer each time: if one of two nodes is down, all transfers of the chain may wait here for long.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -20,20 +20,17 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   return durable.prepare.executeWithOptions(options('prepare'), [input])
 }
 
-/** Step 5: reads the effect at finality. Tries a local activity first. */
 export async function confirm(input: contract.ConfirmInput, label: string): Promise<contract.Confirmation> {
   const summary = summaryText(`confirm ${label}`)
   return (await tryLocal(local.confirm, input, summary)) ?? durable.confirm.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
-/** Finds out whether a transfer may end undelivered. Tries a local activity first. */
 export async function confirmEnd(input: contract.ConfirmEndInput, label: string): Promise<contract.EndConfirmation> {
   const summary = summaryText(`confirm the end of ${label}`)
   const options = { ...policies.keyless, summary }
   return (await tryLocal(local.confirmEnd, input, summary)) ?? durable.confirmEnd.executeWithOptions(options, [input])
 }
 
-/** Undefined: the status cannot be read now. */
 export function getLaneStatus(
   input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],
 ): Promise<contract.LaneStatusAnswer | undefined> {

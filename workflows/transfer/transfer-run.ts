@@ -21,11 +21,10 @@ interface StateFacts {
   readonly code?: ErrorCode
   readonly reason?: string
   readonly txHash?: string | undefined
-  /** When it entered the state, ms since the epoch. Default: now. */
   readonly at?: number | undefined
 }
 
-/** Maximum entries of the timeline. The first entry stays, and the oldest of the others are dropped. */
+/** The first entry stays, and the oldest of the others are dropped. */
 const timelineLimit = 40
 
 /** The state that all steps of a transfer share. A round is one intent: one call on one lane, at most one nonce. */
@@ -34,9 +33,7 @@ export class TransferRun {
   readonly id = workflowInfo().workflowId
   readonly progress: TransferProgress
   readonly signals: UnacknowledgedSignals
-  /** ms since the epoch. Undefined: there is no deadline, or an operator lifted it. */
   deadline: number | undefined
-  /** When the message was seen, ms since the epoch, for metrics. Default: when the run began. */
   readonly seenAt: number
   #outcome: Outcome | undefined
   #waitsFor: string | undefined
@@ -71,7 +68,6 @@ export class TransferRun {
     return this.deadline !== undefined && Date.now() >= this.deadline
   }
 
-  /** Whether the transfer ends or parks as soon as none of its nonces can be mined. */
   get ending(): boolean {
     return this.signals.cancelledBy !== undefined || this.overdue
   }
@@ -111,7 +107,6 @@ export class TransferRun {
     }
   }
 
-  /** Changes the state and shows it in timeline, details, log and search attributes. */
   enter(state: TransferState, note: string, facts: StateFacts = {}): void {
     const { progress } = this
     const before = progress.state
@@ -164,7 +159,7 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** Waits. Returns true if a signal or the deadline ended the wait. @param what the reason, for the Web UI */
+  /** Returns true if a signal or the deadline ended the wait. @param what the reason, for the Web UI */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -185,7 +180,7 @@ export class TransferRun {
     if (transactions) this.progress.transactions = rollBackAttempts(transactions, round, Date.now())
   }
 
-  /** Shows in the timeline that a block had the call. A state of its own would cost a state transition. */
+  /** Shows in the timeline that a block had the call. A transfer state of its own would cost a state transition. */
   passInclusion({ blockHeight, nonce, ...landed }: Landed): void {
     this.#add({ at: includedAt(landed) ?? Date.now(), state: 'included', note: `block ${blockHeight}, nonce ${nonce}` })
   }
@@ -202,13 +197,11 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** The nonce is used up or left to its lane, so the next try has a new intent. */
   nextRound(): void {
     this.stopFollowing()
     this.progress.round += 1
   }
 
-  /** Whether to continue as new, because the run is old or its history is long. */
   get isDue(): boolean {
     return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
   }
@@ -216,7 +209,7 @@ export class TransferRun {
   /** Call this only while no activity is running. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A transfer can move to another worker version only here. It moves here so that no version must live for months.
+    // Only here can a transfer move to another worker version, so that no version must live for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -236,10 +229,7 @@ export class TransferRun {
     return { transfer: this.id, bridge, source: sourceChain, target: targetChain, sequence }
   }
 
-  /**
-   * Logs only states that people search for; the timeline has all. The SDK's log adds no command and is silent in a
-   * replay. workers/telemetry adds the remedy.
-   */
+  /** Logs only the states that people search for. The SDK's log adds no command and is silent in a replay. */
   #logState({ code, reason, txHash }: StateFacts): void {
     const { state, lane } = this.progress
     const about = { ...this.#logIds, ...(lane && { lane }), ...(code && { code }), ...(reason && { reason }), ...(txHash && { txHash }) }
@@ -250,7 +240,7 @@ export class TransferRun {
     else if (state === 'broadcasting' || state === 'parked') this.#waitsFor = undefined
   }
 
-  /** Writes only changes, because each write costs a state transition. */
+  /** Each write costs a state transition, so only changes are written. */
   #writeAttributes(before: TransferState, { code, txHash }: StateFacts): void {
     const { state, lane } = this.progress
     const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
@@ -276,7 +266,6 @@ export class TransferRun {
   }
 }
 
-/** When the process saw the transaction enter its block, ms since the epoch. */
 export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>): number | undefined {
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }

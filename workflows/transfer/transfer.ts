@@ -11,7 +11,8 @@ import { TransferRun, type Outcome } from './transfer-run.ts'
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // Temporal's cancel becomes an order and interrupts no step, because the nonces' fate decides the end.
+  // A cancel by Temporal is recorded as an order and interrupts no step, because the fate of the nonces decides how the
+  // transfer ends.
   return CancellationScope.nonCancellable(() => {
     const run = new TransferRun(input)
     cancelRequested.catch(() => run.cancel(byTemporal))
@@ -31,7 +32,7 @@ async function tryUntilDone(run: TransferRun): Promise<contract.TransferStatus> 
   }
 }
 
-/** Undefined: there is no outcome yet. The next try continues from `run.progress`. */
+/** Returns undefined if there is no outcome yet. The next try continues from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
@@ -51,12 +52,11 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   const finality = await awaitFinality(run, included.finalInMs, { lane })
   if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
   if (finality.kind !== 'gone') return finality
-  // The next try follows the same nonce.
   run.rollBack()
   return undefined
 }
 
-/** Signals may be typed by hand, so a missing field must not fail the task. */
+/** People may type signals, so a missing field must not fail the task. */
 function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(contract.statusQuery, () => run.status())

@@ -6,16 +6,14 @@ import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** Whether these requests fit into one update. A request that is too large on its own is sent alone. */
+  /** Returns whether the requests fit into one update. A request that is too large is sent alone. */
   fits(requests: readonly Request[]): boolean
-  /** Returns a function that sends these requests as one update, and again, with the same id, after an error. */
+  /** Returns a function that sends the requests as one update. A retry calls it again with the same `updateId`. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
-  /** Called with every response, before `ask` returns the response to its callers. */
   onResponse(response: Response): void
-  /** Error code of requests that are unanswered when `close` is called. */
   readonly unreachable: ErrorCode
   readonly facts: Facts
-  /** Minimum time from an update with these requests to the next update, ms. A full update is sent without waiting. */
+  /** Minimum time from an update with these requests to the next update, ms. A full update does not wait. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -30,7 +28,7 @@ interface Asked<Request, Response> {
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
-/** Sends updates of one process to one workflow, one at a time. Repeats each until it is answered, or until `close`. */
+/** Sends the updates of a process to one workflow, one at a time. Retries an update until it is answered. */
 export class CoalescingUpdates<Request, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Response>
   readonly #process = randomBytes(4).toString('hex')
@@ -58,7 +56,8 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
   }
 
   /**
-   * Undefined if `isStale` is true at sending. Throws `unreachable` after `close`, INTERNAL if refused as malformed.
+   * Returns undefined if `isStale` returns true when the requests are sent.
+   * Throws the code `unreachable` after `close`, and INTERNAL if the workflow refuses the requests as malformed.
    */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
@@ -70,7 +69,6 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     })
   }
 
-  /** Sends an update soon, even if no request waits. */
   flush(): void {
     this.#isOwed = true
     this.#wake()
@@ -84,7 +82,6 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
   #wake(): void {
     if (this.#busy || this.closed) return
     this.#busy = true
-    // Requests of the same turn of the event loop share an update.
     setImmediate(() => void this.#run())
   }
 
@@ -148,7 +145,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A full run refuses updates until the next run begins. That is normal, so it needs no warning.
+        // A full run refuses updates until the next run begins. This is normal, so it needs no warning.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })
@@ -158,7 +155,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return this.#unreachable()
   }
 
-  /** Ends the wait at `close`, because an update does not return while no worker serves its queue. */
+  /** An update does not return while no worker serves the workflow. So `close` ends the wait. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
     const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
     work.then(wait.resolve, wait.reject)

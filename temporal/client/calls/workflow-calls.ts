@@ -9,7 +9,7 @@ import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isAlreadyStarted, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
 
-/** Trims an order and redacts its reason. Throws INPUT_INVALID if name or reason is missing or too long. */
+/** Trims an order and redacts its reason. Throws INPUT_INVALID if the name or the reason is missing or too long. */
 export function checkedOrder({ by, reason }: Order): Order {
   return { by: checked('by', by), reason: redactText(checked('reason', reason)) }
 }
@@ -22,14 +22,13 @@ function checked(field: keyof Order, text: string): string {
   return trimmed
 }
 
-/** Starts a workflow, by default on the queue `ledger`. Returns false if the id is taken. */
 export async function startUnlessTaken(
   { workflow }: TemporalClient,
   type: string,
   options: Omit<WorkflowStartOptions, 'taskQueue'> & { readonly taskQueue?: string },
 ): Promise<boolean> {
   try {
-    // The policy is FAIL, because USE_EXISTING would not show whether the run is new.
+    // FAIL, because USE_EXISTING would not show whether this call started the run.
     await workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
     return true
   } catch (error) {
@@ -38,16 +37,12 @@ export async function startUnlessTaken(
   }
 }
 
-/**
- * Queries a workflow. If no worker can replay the workflow, also sends it a signal, because the task of the signal then
- * fails, and recovery looks for failed tasks. Throws the errors of the query.
- */
+/** If no worker can replay the workflow, a signal makes a task fail, because recovery looks for failed tasks. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
     return await handle.query(query)
   } catch (error) {
-    // Every build knows these queries, so a worker that does not know one cannot replay the workflow.
     if (error instanceof QueryNotRegisteredError) await wake(handle).catch(() => {})
     throw error
   }
@@ -61,17 +56,16 @@ async function wake(handle: WorkflowHandle): Promise<void> {
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Returns the input of the workflow, which is started if it does not run. Absent: the workflow must exist. */
+  /** Returns the input for starting a workflow that does not run. Absent: the workflow must exist. */
   readonly begin?: (() => unknown) | undefined
   readonly summary: string
   readonly updateId?: string | undefined
 }
 
 export const orderTimeoutMs = 10_000
-/** Time from the refusal of a full run until the update is sent again, ms. */
 const betweenRunsMs = 100
 
-/** Sends an update; starts the workflow if needed. A repeated update id is applied once. Throws the client's errors. */
+/** Sends an update, and starts the workflow if it does not run. A repeated `updateId` is applied only once. */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
   update: UpdateDefinition<Result, Args>,
@@ -95,7 +89,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Sends an order, and again while the run is full. Throws INPUT_INVALID (malformed), errors of `fromTemporal`. */
+/** Sends an order, and repeats it while a full run refuses it. Throws INPUT_INVALID and errors of `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

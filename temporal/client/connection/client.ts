@@ -1,21 +1,19 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream.ts'
 
-/** Client of one namespace. Only `temporal/client` calls the SDK. Functions that name no codes throw SDK errors. */
+/** Client of one namespace. Functions that name no error codes throw the errors of Temporal's SDK. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
-/** Ends all calls of `work` with an error after `timeoutMs`. Calls outside `within` wait without a limit. */
+/** All Temporal calls of `work` fail after `timeoutMs`. Calls outside `within` have no time limit. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + timeoutMs, work)
 }
 
 interface Paging {
-  /** Time limit of each page, ms. Absent: the caller's limit. */
   readonly pageTimeoutMs?: number
   readonly pageSize?: number | undefined
 }
 
-/** All runs that match a visibility query. */
 export async function* eachWorkflow(
   client: TemporalClient,
   query: string,
@@ -29,7 +27,6 @@ export async function* eachWorkflow(
   }
 }
 
-/** Temporal's default page size, which is also the maximum. */
 const largestPage = 1_000
 
 export async function listWorkflows(

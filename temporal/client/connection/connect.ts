@@ -19,12 +19,10 @@ export type FailoverSettings = Readonly<Record<'workflowTaskSeconds' | 'heartbea
 interface ClientOptions {
   readonly codec: PayloadCodec
   readonly streamNames?: StreamNames | undefined
-  /** Absent: default time-outs. */
   readonly failover?: FailoverSettings | undefined
   readonly tracing?: WorkflowClientInterceptor | undefined
 }
 
-/** A client over a connection that the caller opens and closes. */
 export function createTemporalClient(
   connection: ConnectionLike,
   namespace: string,
@@ -38,7 +36,7 @@ export function createTemporalClient(
   return Object.assign(client, { streamNames })
 }
 
-/** Runs `use` on a new connection. Throws what `probeTemporal` throws, ENCRYPTION_KEY, TEMPORAL_PERMISSION. */
+/** Runs `use` on a new connection. Throws what `probeTemporal` throws, and ENCRYPTION_KEY. */
 export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly failover?: FailoverSettings },
   use: (client: TemporalClient) => Promise<Result>,
@@ -58,7 +56,6 @@ export async function withTemporalClient<Result>(
   }
 }
 
-/** Sets the configured time-outs when a workflow is started, unless they are the defaults. */
 export function failoverInterceptor({
   heartbeatSeconds,
   laneTaskSeconds,

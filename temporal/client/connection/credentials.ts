@@ -11,17 +11,16 @@ export interface TemporalCredentials {
   readonly apiKey?: string
 }
 
-/** Throws TEMPORAL_CREDENTIALS if a file is unreadable, not PEM or expired, or key and certificate do not match. */
+/** Throws TEMPORAL_CREDENTIALS for unreadable or invalid files, and for an expired certificate or a wrong key. */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }
 
-/** Options of every connection of Temporal's SDK, for workers and clients. */
 export function connectionOptions({ address, headers }: TemporalAccess, { tls, apiKey }: TemporalCredentials) {
   const { serverName, ca, pair } = tls ?? {}
   return {
     address,
-    // Always set, because the SDK would turn TLS on if there is an API key.
+    // Without this option, the SDK would use TLS whenever there is an API key.
     tls: tls
       ? {
           ...(serverName !== undefined && { serverNameOverride: serverName }),
@@ -34,7 +33,6 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   }
 }
 
-/** Returns ms since the epoch, or undefined if the key has no expiry or is not a JWT. */
 export function apiKeyExpiry(apiKey: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown } | null
@@ -61,7 +59,7 @@ function readPair(certificate: CredentialSource | undefined, key: CredentialSour
   try {
     privateKey = createPrivateKey(keyText)
   } catch {
-    // The caught error may quote the key.
+    // The caught error is not passed on, because it may quote the key.
     throw unusable('our private key is not an unencrypted PEM private key', key)
   }
   if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key is not that of our certificate', key)

@@ -12,15 +12,14 @@ export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'dr
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
 
-/** The index is the number in Temporal's enum WorkerDeploymentVersionStatus. */
+/** Ordered by the numbers of Temporal's enum WorkerDeploymentVersionStatus. */
 const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
 const answerMs = 10_000
-/** gRPC codes of a refusal: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
+/** gRPC's INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
-/** A worker is gone after this time without a poll, ms. It polls every minute (matching.longPollExpirationInterval). */
+/** A worker is gone after this time without a poll, ms. A poll takes 60 s (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
-/** The answer has no versions before a worker polls. Throws TEMPORAL_UNAVAILABLE and errors of `fromTemporal`. */
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
@@ -38,7 +37,6 @@ export async function describeDeployment(client: TemporalClient, deploymentName:
   }))
   return {
     deploymentName,
-    /** Build id of the current version. Undefined: workers without a version get new work. */
     current: currentDeploymentVersion?.buildId || undefined,
     ramping: buildId ? { buildId, percent: rampingVersionPercentage ?? 0 } : undefined,
     versions: versions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
@@ -52,20 +50,19 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
     const { workerDeploymentVersionInfo } = await within(client, answerMs, ask)
     return statuses[workerDeploymentVersionInfo?.status ?? 0] ?? 'unknown'
   } catch (error) {
-    // The server creates a version when its first worker polls.
     if (isMissing(error)) return 'unknown'
     throw error
   }
 }
 
 interface Promotion extends DeploymentVersion {
-  /** Percentage of new work. Undefined: all new work, and open work moves to the version at its next task. */
+  /** Percentage of new work. Undefined: the version becomes current, and lanes and streams move to it. */
   readonly percent?: number | undefined
   readonly ignoreMissingQueues?: boolean | undefined
   readonly by: string
 }
 
-/** Gives new work to a version. Safe to repeat. Throws INPUT_INVALID (refused) and errors of `fromTemporal`. */
+/** Gives new work to a version. Throws INPUT_INVALID if Temporal refuses, and errors of `fromTemporal`. */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent: percentage, ignoreMissingQueues: ignoreMissingTaskQueues = false, by: identity } = promotion
   const { options, workflowService } = client
@@ -91,8 +88,8 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
 }
 
 /**
- * Whether the fleet is new: no version is the current one, and no worker without a version serves a queue of this
- * version. Of several new versions, the one whose build id sorts first counts as the first.
+ * Whether no version has work yet, and no worker without a version polls the queues of this version.
+ * Of several new versions, the one whose build id sorts first counts as the first.
  */
 export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
@@ -104,11 +101,7 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/**
- * Returns the queues that only workers of other versions poll, or all queues if no worker of this version polls. The
- * server also counts workers that have ended, so it would promote a version that no worker runs, and the whole fleet
- * would stop.
- */
+/** The server's own check also counts workers that have ended, so it accepts a version that no worker runs. */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)
@@ -118,7 +111,6 @@ async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentV
   return [...new Set(queues.flatMap((one) => (one.isServed || (isAlive && !one.isPolled) ? [] : one.name)))]
 }
 
-/** The live pollers of each queue of a version, of all versions and of none. */
 async function pollersOf(client: TemporalClient, version: DeploymentVersion) {
   const { options, workflowService } = client
   const { namespace } = options

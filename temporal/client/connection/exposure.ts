@@ -1,14 +1,12 @@
 import { catalogue } from '../../../domain/catalogue/catalogue.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 
-/** Returns a warning if others can read the payloads. Undefined: payloads are encrypted or stay on this machine. */
 export function payloadExposure({ address, encryption }: TemporalAccess) {
   if (encryption || /^(127\.|localhost:|\[::1\])/.test(address)) return undefined
   const readers = `anyone with access to ${address}, its database or a copy`
   return exposure('PAYLOADS_PLAIN', `payloads are not encrypted: ${readers} can read every transfer and every order`)
 }
 
-/** Returns a warning if others can read or use the connection. Undefined: the connection is protected. */
 export function connectionExposure({ address, tls, apiKey, headers }: TemporalAccess) {
   const named = apiKey !== undefined || headers !== undefined
   if (!tls && named) return exposure('TEMPORAL_OPEN', `the API key goes to ${address} in plain text: anyone on the network can use it`)

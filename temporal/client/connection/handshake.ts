@@ -13,7 +13,7 @@ const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), 
 const settingsFrame = 4
 
 /**
- * Finds why a connection fails, since the SDK does not report it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
+ * Finds out why a connection fails, because the SDK does not report it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
  * TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
@@ -27,7 +27,7 @@ export async function checkHandshake(
     stage.handshakeDone = true
     socket.write(preface)
   })
-  // This limits the whole time. An idle time-out would never end a connection whose server drips bytes.
+  // An idle time-out would never end a connection whose server sends single bytes.
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
   try {
@@ -49,8 +49,7 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return connectTcp(at)
   const { serverName, ca, pair } = tls
-  // SNI has only names (RFC 6066), so the name is empty if the host is an IP address. The certificate must still match
-  // the address.
+  // SNI has only names (RFC 6066), so an IP address gets an empty name. The certificate must still match the address.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
 }
@@ -60,16 +59,16 @@ function hostAndPort(address: string): { host: string; port: number } {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 7233) }
 }
 
-/** `…:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…` → `tlsv1 alert unknown ca` */
+/** Shortens `…:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…` to `tlsv1 alert unknown ca`. */
 function plain(message: string): string {
   return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim()
 }
 
 const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)/
-/** TLS alerts of a server that rejects our certificate (RFC 8446 section 6.2). */
+/** TLS alerts of a server that rejects Portage's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** In TLS 1.3 a server checks our certificate after the handshake, and may close before we have read its alert. */
+/** In TLS 1.3, the server checks Portage's certificate after the handshake. It may close before its alert is read. */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -79,9 +78,8 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/** HTTP/2 reports no error if a TLS server closes a plain connection, so this tries TLS. */
+/** If a TLS server closes a plain connection, HTTP/2 reports no error. So this function tries a TLS handshake. */
 async function speaksTls(address: string): Promise<boolean> {
-  // Accepts any certificate, because this only checks whether the server speaks TLS.
   const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
   try {

@@ -12,7 +12,6 @@ interface SearchAttributes {
   readonly present: readonly string[]
   /** Attributes whose type is not Keyword, which breaks queries. A server cannot change a type. */
   readonly wrongType: readonly string[]
-  /** Missing attributes that the server refuses to add: on Temporal Cloud, or for an API key without the role admin. */
   readonly refused: readonly string[]
 }
 
@@ -24,7 +23,7 @@ const pauseMs = 250
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Resolves once the server knows all names. Throws as `openConnection`, and TEMPORAL_PERMISSION. */
+/** Resolves once the server knows the namespace and its search attributes. Throws what `openConnection` throws. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)
@@ -46,18 +45,14 @@ export async function setUpNamespace(target: TemporalAccess, { retentionHours }:
   }
 }
 
-/** Methods throw the server's errors. */
 export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
 
-/** Throws what `openConnection` throws. */
 export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs: number) {
   const { namespace } = target
   const connection = await openConnection(target, { timeoutMs: connectTimeoutMs })
   return {
     version: async () => (await connection.workflowService.getSystemInfo({})).serverVersion ?? undefined,
-    /** Undefined: there is no such namespace. */
     retentionHours: () => readRetentionHours(connection, namespace).catch(unlessMissing),
-    /** Undefined: the server refuses the call, as Temporal Cloud does. */
     async missingSearchAttributes() {
       const types = await attributeTypes(connection, namespace).catch(ifRefused(undefined))
       return types && names.filter((name) => types[name] === undefined)
@@ -66,7 +61,6 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
   }
 }
 
-/** Retention of closed workflows, hours. */
 export async function readRetentionHours({ workflowService }: Pick<Connection, 'workflowService'>, namespace: string): Promise<number> {
   const { config } = await workflowService.describeNamespace({ namespace })
   return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / hour
@@ -94,7 +88,6 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
   const added = { namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) }
   const answer = await whenKnown(() => connection.operatorService.addSearchAttributes(added), deadline).catch(ifRefused(undefined))
   if (!answer) return { made: [], present, wrongType, refused: missing }
-  // Waits until the server knows the attributes, because a workflow that needs them may start right after this.
   const known = async () => {
     const now = await listed()
     return missing.every((name) => now?.[name] === keyword)
@@ -103,7 +96,6 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
   return { made: missing, present, wrongType, refused: [] }
 }
 
-/** Retries while the server's cache of namespaces lacks the new namespace. */
 async function whenKnown<Answer>(call: () => Promise<Answer>, deadline: number): Promise<Answer> {
   for (;;) {
     try {

@@ -11,28 +11,23 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 const answerTimeoutMs = 5_000
-/** No workflow has this id. A signal to the id only shows whether the server permits writing. */
+/** No workflow has this id. A signal to it shows whether the server permits writing. */
 const noWorkflow = 'portage-permission-check'
 /** gRPC's CANCELLED. The SDK does not retry a call with this code. */
 const cancelled = 1
 
 interface ConnectOptions {
   readonly stopping?: AbortSignal | undefined
-  /** Limit of each step, ms. */
   readonly timeoutMs?: number
 }
 
-/**
- * Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
- * TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All are retriable.
- */
+/** Throws what `checkHandshake` throws, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED. All of these are retriable. */
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
   credentials = readCredentials(target),
 ): Promise<Connection> {
   const facts = { address: target.address, namespace: target.namespace }
-  // gRPC alone would not report why a connection fails.
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
   let connection: Connection | undefined
   try {
@@ -48,14 +43,14 @@ export async function openConnection(
   }
 }
 
-/** Checks server, credentials, namespace. Throws as `openConnection`, and TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. */
+/** Throws what `openConnection` throws, TEMPORAL_PERMISSION and TEMPORAL_NAMESPACE. */
 export async function probeTemporal(
   target: TemporalAccess,
-  options: ConnectOptions & { /** Also check permission to write, for workers and orders. */ readonly writes?: boolean } = {},
+  options: ConnectOptions & { /** Also checks the permission to write. */ readonly writes?: boolean } = {},
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // Reads the credentials only once. If the files changed between two reads, the real error would be hidden.
+  // Read only once: if the files changed between two reads, the real error would be hidden.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -103,7 +98,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** Ends a retry on a closed connection with a status. The SDK retries in a timer, where an error ends the process. */
+/** The SDK retries in a timer, where an error ends the process. So a retry on a closed connection gets a status. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

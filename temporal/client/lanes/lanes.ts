@@ -14,10 +14,7 @@ import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 
-/**
- * Only this function starts a ledger, with the input `start`. Throws WorkflowNotFoundError if there is neither a ledger
- * nor `start`. After other errors, call it again.
- */
+/** Only this function starts ledgers. Throws WorkflowNotFoundError if there is neither a ledger nor `start`. */
 export function applyToLane(
   client: TemporalClient,
   lane: LaneId,
@@ -33,17 +30,15 @@ export function applyToLane(
   })
 }
 
-/** Reads a lane by a query, because a query adds nothing to the history. */
 export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return unpaged(await queryPagedLane(client, lane))
 }
 
-/** Reads a lane without unpacking its pages, for callers that need no single entry. */
 export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** Reads a lane within seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
@@ -52,12 +47,10 @@ export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneStat
   })
 }
 
-/** Throws TEMPORAL_UNAVAILABLE. */
 export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
   return new Set(await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({})))
 }
 
-/** Lanes with this name or sender (lower case). Undefined if neither is given. Throws TEMPORAL_UNAVAILABLE. */
 export async function lanesOfFilter(
   client: TemporalClient,
   configured: readonly LaneId[],
@@ -69,16 +62,14 @@ export async function lanesOfFilter(
   return known.filter((one) => laneAddress(one) === sender)
 }
 
-/** Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, order: Order): Promise<void> {
   const handle = client.workflow.getHandle(laneWorkflowId(lane))
   await handle.signal(mode, { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
 }
 
-/** Orders that are sent as updates, because an update has an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
-/** Throws INPUT_INVALID with the ledger's reason, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Throws INPUT_INVALID if the ledger refuses, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
   const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
@@ -90,16 +81,13 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
 
 export interface LaneWorkflow<Status> {
   readonly id: string
-  /** Temporal's status: RUNNING, FAILED and so on. */
   readonly execution: string
-  /** ISO 8601. */
   readonly startedAt: string
   readonly memo: Readonly<Record<string, unknown>> | undefined
-  /** Undefined if the workflow failed, or no worker of the queue `ledger` answers. */
   readonly status: Status | undefined
 }
 
-/** All running workflows and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/** Returns all running workflows and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,
@@ -112,7 +100,6 @@ export function listLaneWorkflows<Status>(
   const read = async ({ workflowId: id, runId, status: execution, startTime, memo }: WorkflowExecutionInfo) => {
     const handle = client.workflow.getHandle(id, runId)
     const ask = () => (execution.name === 'COMPLETED' ? (handle.result() as Promise<Status>) : handle.query(statusQuery))
-    // A workflow that does not answer must not hide the others.
     const status = await within(client, queryTimeoutMs, ask).catch(() => undefined)
     return { id, execution: execution.name, startedAt: startTime.toISOString(), memo, status }
   }

@@ -8,15 +8,13 @@ import { queryBatch } from '../transfers/batches.ts'
 import type { TransferFilter } from '../transfers/transfer-list.ts'
 import { readLane } from './lanes.ts'
 
-/** How many workflows are asked for hashes at most. Those of the lowest nonces come first. */
 const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
 
-/** An operator transaction or a batch reports only its transaction that is in a block. */
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Asks each nonce's workflow for its newest hash, since ledgers have none. May miss new hashes. Never throws. */
+/** Asks the workflow of each nonce for its newest transaction hash, because ledgers store no hashes. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -32,7 +30,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** Uses `minedHash` if the ledger lacks the nonce. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Returns a filter for a nonce's transfers. Uses `minedHash` if the ledger lacks the nonce. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

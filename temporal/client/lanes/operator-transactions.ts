@@ -23,13 +23,12 @@ const queryMs = 5_000
 
 export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
 
-/** All running transactions and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
   const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Finds an id by the start of its last part. Throws INPUT_INVALID (none or several match), TEMPORAL_UNAVAILABLE. */
+/** Accepts the first 8 to 16 digits of an id's last part. Throws INPUT_INVALID if no id or several ids match. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -65,14 +64,12 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** Throws INPUT_INVALID if there is no such transaction, TEMPORAL_UNAVAILABLE. */
 export function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {
   return (client.workflow.getHandle(id).result() as Promise<OperatorTransactionStatus>).catch(unknownOr(id))
 }
 
 const pollMs = 2_000
 
-/** Waits until the transaction ends, and reports each new reason for waiting. Throws as `operatorTransactionResult`. */
 export async function followOperatorTransaction(
   client: TemporalClient,
   id: string,
@@ -106,7 +103,7 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
-/** Call it before sending the transaction. Throws TEMPORAL_UNAVAILABLE. */
+/** Call this before you send the transaction. Throws TEMPORAL_UNAVAILABLE. */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
   const recorded = within(client, recordMs, () =>

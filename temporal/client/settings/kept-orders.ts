@@ -16,21 +16,17 @@ type Subject = (typeof orderSubjects)[number]
 
 export interface KeptOrders {
   readonly subject: Subject
-  /** Id of the lane, stream, receiver or workflow; `settings` for the settings. */
   readonly id: string
-  /** The oldest first. */
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
-  /** The list is full, so older orders may have been dropped. */
   readonly isFull: boolean
-  /** The subject gave no answer, or an unreadable answer. */
   readonly unread?: true
 }
 
-/** How many orders a workflow keeps, and how many the settings keep (domain/order.ts, domain/settings). */
+/** Maximum number of orders that a workflow keeps, and that the settings keep (domain/order.ts, domain/settings). */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit of reading all transfers or operator transactions, ms. Strangers may start any number of them. */
+/** Time limit for reading all transfers or operator transactions, ms. Strangers may start any number of them. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
@@ -92,7 +88,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Anyone with access to Temporal can start a run whose result has another form, so each field may be absent.
+    // Anyone with access to Temporal can start a run with another result, so each field may be absent.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }

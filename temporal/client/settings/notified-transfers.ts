@@ -8,18 +8,17 @@ import { isPlausibleTransfer } from '../transfers/run-proof.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A transfer for notifications. The lists omit runs that cannot be Portage's, because strangers can choose ids. */
+/** A listed transfer. Implausible runs are omitted, because strangers can choose ids. */
 export interface NotifiedTransfer extends Pick<
   TransferRow,
   'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash' | keyof KnownContent
 > {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
-  /** For a reversal: the run whose delivery is gone. */
   readonly runId: string
   /** ms since the epoch; 0 for an open run. */
   readonly closedAt: number
-  /** Time of the event, ms since the epoch. For a reversal: the time of its record. */
+  /** ms since the epoch. For a reversal: the time of its record. For a parked transfer: 0. */
   readonly at: number
 }
 
@@ -52,7 +51,6 @@ export async function* listNotified(
   for await (const run of eachWorkflow(client, query, { pageTimeoutMs, pageSize })) yield* notifiedOf(run)
 }
 
-/** Counts deliveries and reversals whose runs closed at `from` (ms since the epoch) or later. */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
   const query = closedQuery(filter, { from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
@@ -71,7 +69,6 @@ function closedQuery(filter: NotificationFilter, { from, to }: NotifiedPeriod): 
   return [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND ')
 }
 
-/** Newest run first. */
 export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
   const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
   const found: NotifiedTransfer[] = []

@@ -20,7 +20,6 @@ const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
 const testPollMs = 250
 
-/** Does nothing if the notifier runs. Starts a terminated notifier with its last state. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
@@ -36,7 +35,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Undefined: the notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if the notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -62,7 +61,7 @@ export function raiseNotification(client: TemporalClient, receiver: string, noti
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Undefined: no result yet. Throws INPUT_INVALID, RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if there is no result in time. Throws INPUT_INVALID if the receiver is disabled. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

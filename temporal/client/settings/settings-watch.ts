@@ -4,15 +4,13 @@ import type { TemporalClient } from '../connection/client.ts'
 import { readSettings } from './settings.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
-/** Polling interval, ms. A read is one query of a few kilobytes. */
 const everyMs = 2_000
 const firstEveryMs = 200
-/** Time limit of the first read, ms. It is short, because this process itself may later start the only worker. */
+/** The first read is short, because this process itself may later start the only worker. */
 const firstTimeoutMs = 1_000
-/** Failures within this time after the start are not logged, ms. */
 const quietMs = 10_000
 
-/** While Temporal answers, the settings are at most about two seconds old. Otherwise they are the last known ones. */
+/** The settings are at most two seconds old. If Temporal does not answer, they are the last known ones. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 const unread: Settings = {
@@ -24,7 +22,6 @@ export function isUnread(settings: Settings): boolean {
   return settings === unread
 }
 
-/** Reads now, and repeatedly until `stop`. Never throws. */
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
   const startedAt = Date.now()
   let known: Settings | undefined
@@ -71,12 +68,12 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   }
   await read(firstTimeoutMs)
   return {
-    /** Until the first read everything is halted, so that nothing is signed against an operator's halt. */
+    /** Before the first read everything is halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Applies settings of a checkpoint at once, because there may be no worker yet from which to read them. */
+    /** Applies settings of a checkpoint at once, because there may be no worker yet from which to read settings. */
     learn: take,
-    /** Calls the listener after every change, and now if settings are read. Its errors do not stop other listeners. */
+    /** Calls the listener after each change, and now if the settings are known. Catches the listener's errors. */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

@@ -17,15 +17,13 @@ const queryTimeoutMs = 5_000
 const summary = 'changes of operators, on top of the config'
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/** Empty settings if there is no workflow. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
+/** Returns empty settings if there is no workflow. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
-/**
- * Starts settings after a wipe of Temporal. Needs no worker. False: settings exist. Throws errors of `fromTemporal`.
- */
+/** Starts the settings after a wipe of Temporal, without a worker. Returns false if settings exist. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
@@ -40,7 +38,6 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 
 /** Applies all orders or none. Safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
-  // A query of a terminated run still has an answer, so the run's halts stay in force.
   const before = await readSettings(client)
   try {
     // A request that is refused here starts no workflow.
@@ -61,10 +58,9 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Wakes waiting transfers, which would otherwise notice the change up to half an hour later. Never throws. */
+/** Without a signal, a waiting transfer may notice the change half an hour later. Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The visibility store lags, so a listed transfer may be parked by now. A signal with `gate` does not wake a parked
-  // transfer.
+  // The list lags, so a listed transfer may be parked by now. `gate` does not wake parked transfers.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

@@ -11,7 +11,6 @@ export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
-/** Longest time to wait for an audit's report, ms. `portage audit show` shows the reports of longer audits. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
 /** A missed audit starts at most this late, ms. After this time, the next audit covers its period. */
@@ -42,13 +41,11 @@ export async function setAuditSchedule(
   }
 }
 
-/** Runs an audit in addition to those of the schedule. Throws TEMPORAL_UNAVAILABLE. */
 export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
   const run = async () => (await startByHand(client, input, order)).result()
   return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
 }
 
-/** Starts an audit unless one runs. Resolves with its workflow id. Throws TEMPORAL_UNAVAILABLE. */
 export async function startAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<string> {
   const handle = await within(client, serverTimeoutMs, () => startByHand(client, input, order)).catch(rethrowAs({}, { chain: input.chain }))
   return handle.workflowId
@@ -75,7 +72,6 @@ function startOptions(input: AuditInput) {
   }
 }
 
-/** Newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number) {
   const newest = async (chain: ChainName) => {
     const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)

@@ -6,18 +6,15 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** Selects the transfers of a stream. Without `emitter`, selects those of all emitters. */
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Wormhole chain id. If it is given, transfers whose source had another name in the config are selected too. */
+  /** Wormhole chain id. Finds transfers even if the config named the source differently in the past. */
   readonly emitterChain?: number | undefined
 }
 
-/** A transfer in the visibility store, which lags by about a second. */
 export interface ListedTransfer {
   readonly number: string
   readonly id: string
   readonly runId: string
-  /** `undone` means that the workflow closed without an outcome. */
   readonly state: TransferState | 'undone'
   readonly running: boolean
 }
@@ -29,13 +26,12 @@ export function runningTransfers(client: TemporalClient, of: StreamOfTransfers):
   return list(client, of, running)
 }
 
-/** Waiting transfers whose run began before `startedBefore`, ms since the epoch. */
 export function longWaiting(client: TemporalClient, of: StreamOfTransfers, startedBefore: number): Promise<ListedTransfer[]> {
   const waits = `${searchAttributes.TransferState.name} = 'waiting' AND StartTime <= '${new Date(startedBefore).toISOString()}'`
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** Parked runs that began before `before` (epoch ms), newest first. The result of the last page has no `before`. */
+/** Returns parked runs that began before `before` (ms since the epoch), newest first. The last page lacks `before`. */
 export async function parkedPage(
   client: TemporalClient,
   of: StreamOfTransfers,
@@ -51,12 +47,10 @@ export async function parkedPage(
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 
-/** `since`: ms since the epoch. */
 export function undeliveredSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)} AND ${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled'))`)
 }
 
-/** Ended transfers, delivered or not. `since`: ms since the epoch. */
 export function endedSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)})`)
 }
@@ -71,12 +65,12 @@ export async function statusOf(
   return timeoutMs === undefined ? ask() : within(client, timeoutMs, ask)
 }
 
-/** Whether the listed transfer is of this message. Another message may claim the same number. */
+/** Another message may claim the same number, so the digest decides. */
 export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transfer, 'digest'>): boolean {
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** A number may have several transfers, since strangers can start more. */
+/** A number may have several transfers, because strangers can start more. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   return groupBy(listed, ({ number }) => number)
 }
@@ -95,7 +89,7 @@ function queryOf(
   return transfersWith({ Bridge, TargetChain }, `(${fromChain} OR ${underNumber})`, which)
 }
 
-/** Leaves out runs that cannot be of the stream, since anyone with access to Temporal chooses ids and attributes. */
+/** Anyone with access to Temporal can choose ids and attributes, so runs that cannot be of the stream are omitted. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap((run) => {
     const { workflowId: id, runId, status } = run

@@ -17,10 +17,7 @@ export function nameOf({ streamNames }: TemporalClient, stream: string): string 
   return streamNames?.nameOf(stream) ?? stream
 }
 
-/**
- * Only this function starts a stream, with the input `begin`. Throws WorkflowNotFoundError if there is neither a stream
- * nor `begin`. After other errors, call it again.
- */
+/** Only this function starts streams. Throws WorkflowNotFoundError if there is neither a stream nor `begin`. */
 export function applyToStream(
   client: TemporalClient,
   stream: string,
@@ -36,7 +33,6 @@ export function applyToStream(
   })
 }
 
-/** Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE, INPUT_INVALID (malformed), TEMPORAL_UNAVAILABLE. */
 export function sendStreamOrder(client: TemporalClient, stream: string, update: StreamUpdate): Promise<StreamResponse> {
   const codes = { gone: 'STREAM_NOT_FOUND', unserved: 'STREAM_UNREACHABLE' } as const
   return sendOrder(client, () => applyToStream(client, stream, update), codes, { stream })
@@ -47,13 +43,12 @@ export async function listStreamNames(client: TemporalClient): Promise<string[]>
   return names.map((name) => nameOf(client, name))
 }
 
-/** Undefined: there is no such stream. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if there is no such stream. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function queryStream(client: TemporalClient, stream: string): Promise<StreamState | undefined> {
   const ask = () => queryOrWake(client, workflowIdOf(client, stream), streamStatusQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
 
-/** Returns a text that is different after each update. Undefined: no such stream runs. Throws TEMPORAL_UNAVAILABLE. */
 export async function streamProgress(client: TemporalClient, stream: string): Promise<string | undefined> {
   const describe = () => client.workflow.getHandle(workflowIdOf(client, stream)).describe().catch(ifGone(undefined))
   const run = await within(client, orderTimeoutMs, describe).catch(rethrowAs({}, { stream }))

@@ -21,7 +21,8 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // A memo is readable without a worker. It has short hashes of the members: servers warn of memos above 2 KB.
+    // A memo is readable without a worker. Members are stored as short hashes, because servers warn of memos above 2
+    // KB.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -31,7 +32,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Informs the batch that no member is withdrawn, and that no member has a nonce, so that the call may be signed. */
+/** Records that no member was withdrawn or has a nonce. Now the call may be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -40,7 +41,7 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** Ids of batches whose nonces are not final, lowest nonce first. Throws WorkflowNotFoundError without a ledger. */
+/** Returns batches whose nonces are not final, lowest nonce first. Throws WorkflowNotFoundError without a ledger. */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -48,7 +49,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** Reads the memo. Throws if the memo is unreadable: a transfer could end although the batch may deliver it. */
+/** Throws if the memo is unreadable. Otherwise a transfer could end although the batch may deliver it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -65,7 +66,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** Nonce of a batch that may deliver the intent. Withdraw the intent first: then no later batch takes the intent. */
+/** The nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch contains it. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -73,7 +74,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** Batches whose nonces are not final: nonce and transfers. `known`: cache of members, which never change. */
+/** Returns the batches whose nonces are not final. `known` caches members, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))
@@ -89,9 +90,7 @@ export async function carriedByBatches(client: TemporalClient, lane: LaneId, kno
   return carried
 }
 
-/** All running batches and the last `closed` ended ones, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export async function listBatches(client: TemporalClient, lane: LaneId, closed: number) {
-  // A ledger that does not answer must not hide the batches.
   const entries = await readLane(client, lane).then(
     (state) => Object.values(state.entries),
     () => [],
@@ -103,7 +102,6 @@ export async function listBatches(client: TemporalClient, lane: LaneId, closed: 
       batch,
       startedAt,
       members: (status?.members ?? membersOf(memo)).length,
-      /** `underway` or how the batch ended. Without the workflow's answer: `no answer`, or Temporal's status. */
       state: status?.state ?? (execution === 'RUNNING' ? 'no answer' : execution.toLowerCase()),
       nonce: status && 'nonce' in status ? status.nonce : granted,
       txHash: status && 'txHash' in status ? status.txHash : undefined,

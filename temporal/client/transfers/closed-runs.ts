@@ -9,20 +9,15 @@ import { storedTransfer } from './start-transfer.ts'
 import { stateOf } from './transfer-list.ts'
 import { transfersWith, undone } from './transfer-queries.ts'
 
-/** A closed run that did not continue as new. */
 export interface ClosedRun extends RunId {
-  /** Temporal's status: COMPLETED or, without an outcome, TERMINATED, FAILED and so on. */
   readonly execution: string
-  /** ISO 8601. */
   readonly startedAt: string
   readonly closedAt: string
 }
 
 /** Contents of a history. Anyone with access to Temporal can write anything there. */
 export interface ClosedTransfer {
-  /** Undefined: unreadable. */
   readonly transfer: unknown
-  /** Undefined: none, or unreadable. */
   readonly result: unknown
   readonly unreadable?: ErrorCode
 }
@@ -30,10 +25,9 @@ export interface ClosedTransfer {
 export interface ClosedPage {
   kind: 'delivered' | 'undone'
   chain: ChainName
-  /** The page lists runs that closed between `from` and `to`, ms since the epoch. */
   from: number
   to: number
-  /** The server's page token. Empty for the first page, and after the last one. */
+  /** The server's page token. Empty for the first page and after the last one. */
   token: string
 }
 
@@ -52,7 +46,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   return { runs, token: Buffer.from(next ?? []).toString('base64') }
 }
 
-/** Asks the server itself, since the visibility store lags. */
+/** Asks the server itself, because the visibility store lags. */
 export async function latestRun(client: TemporalClient, id: string): Promise<'running' | 'undone' | TransferState | 'gone'> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
@@ -61,7 +55,7 @@ export async function latestRun(client: TemporalClient, id: string): Promise<'ru
   return stateOf(run) ?? 'gone'
 }
 
-/** Runs closed in [from, to), ms since the epoch, sorted by closing time. Throws errors of `fromTemporal`. */
+/** Returns runs that closed in [from, to), ms since the epoch, by closing time. Throws errors of `fromTemporal`. */
 export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
   const [first, end] = [from, to].map((at) => new Date(at).toISOString())
   const query = transfersWith(
@@ -79,7 +73,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => (`${a.closedAt} ${a.runId}` < `${b.closedAt} ${b.runId}` ? -1 : 1))
 }
 
-/** Undefined: the server deleted the run. Throws errors of `fromTemporal`, but none for unreadable contents. */
+/** Returns undefined if the server deleted the run. Throws errors of `fromTemporal`. */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -91,7 +85,7 @@ export async function readClosedRun(
         unlessUnreadable(storedTransfer(client, workflowId, runId)),
         unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
       ])
-      // A run is unreadable if no key opens its input. An input that is no transfer is readable.
+      // An input that no key opens makes the run unreadable. An input that is no transfer does not.
       const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
       return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
     })
@@ -111,7 +105,6 @@ function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?:
   )
 }
 
-/** Throws errors of `fromTemporal`. */
 export function retentionHours(client: TemporalClient): Promise<number> {
   return within(client, timeoutMs, () => readRetentionHours(client, client.options.namespace)).catch(rethrowAs({}))
 }

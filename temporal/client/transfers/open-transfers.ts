@@ -5,19 +5,16 @@ import type { RunId } from '../visibility/runs.ts'
 import { toRow, type TransferRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** From the visibility store, which lags by about a second. Anyone with access to Temporal can choose the texts. */
+/** An entry of the visibility store, which lags by a second. Anyone with access to Temporal can choose its texts. */
 export interface OpenTransfer
   extends RunId, Pick<TransferRow, 'lane' | 'code'>, Required<Pick<TransferRow, 'state' | 'bridge' | 'sourceChain' | 'targetChain'>> {
-  /** Start of the run, ms since the epoch. */
   readonly startedAt: number
 }
 
-/** `parked`: waits for a person. `waiting`: waits for a gate. `moving`: in a step. `declined`: refused recently. */
+/** `moving`: neither parked nor waiting. `declined`: ended recently as declined. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/**
- * Newest first. `before` limits the start of moving transfers, `since` the end of declined ones, ms since the epoch.
- */
+/** `before` limits the start of moving transfers, `since` the end of declined ones (both in ms since the epoch). */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,
@@ -36,7 +33,6 @@ export async function openTransfers(
 }
 
 function toOpen(run: WorkflowExecutionInfo): OpenTransfer {
-  // A transfer has no state before its first task.
   const { id: workflowId, state = 'admitting', bridge = '', sourceChain = '', targetChain = '', lane, code } = toRow(run)
   return { workflowId, runId: run.runId, state, bridge, sourceChain, targetChain, lane, code, startedAt: run.startTime.getTime() }
 }

@@ -11,34 +11,34 @@ export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 's
 export interface KnownPlaces {
   /** Returns all ids of a chain: its name, and its number in a protocol. Absent: a chain has only the given id. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
-  /** The messages of a source transaction (lower case, with 0x). */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
 }
 
 const longestText = 1_000
 const timeoutMs = 10_000
-/** Searches end after this many runs, newest first. */
+/** A search reads at most this many runs, beginning with the newest. */
 const mostScanned = 10_000
 const pageSize = 1_000
-/** Scans share pages for this time, ms, so that many unknown ids cause only one scan. */
+/** Searches share pages for this time, ms, so that many unknown ids cause only one search. */
 const sharedMs = 2_000
 const mostLists = 4
 const mostNamed = 10
-/** Minimum digits of a digest. Fewer digits would match any transfer. */
+/** Minimum digits of a digest, because fewer digits match too many transfers. */
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i
 const numbered = /^(.+)[:/]([^:/]+)[:/]([0-9]{1,20})$/
 
 /**
- * The id that a text names: an id, its beginning or last part, the hash of a transaction, a digest, `sequence:digest`,
+ * Returns the id that a text names: an id, its beginning or last part, a transaction hash, a digest, `sequence:digest`,
  * `chain/emitter/sequence`, `source:target:nonce` or `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS
- * with candidates, TEMPORAL_UNAVAILABLE, and what `known.gate` throws.
+ * with
+ * candidates, TEMPORAL_UNAVAILABLE, and what `known.gate` throws.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // An id has no other characters. Any other text is refused here, because it would be shown in a later error.
+  // Ids have no other characters. Other texts are refused here, because a later error would show them.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known
@@ -56,7 +56,6 @@ async function search(client: TemporalClient, given: string, known: KnownPlaces)
   throw notFound(given)
 }
 
-/** Searches, from the most exact to the widest. */
 function finders(client: TemporalClient, given: string, known: KnownPlaces): (() => Promise<readonly string[]>)[] {
   if (hash.test(given)) {
     const digits = given.replace(/^0x/i, '').toLowerCase()
@@ -100,7 +99,6 @@ async function ofPlace(client: TemporalClient, given: string, { sourceIds }: Kno
   return scan(client, (parts) => parts.sequence === sequence, names)
 }
 
-/** Reads only one page, because two matches already make the text ambiguous. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
 }
@@ -131,7 +129,6 @@ async function scan(
 
 const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof readPage>[]>>()
 
-/** Yields the id of a restarted transfer once per run. Throws TEMPORAL_UNAVAILABLE. */
 async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
   const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })

@@ -9,21 +9,21 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import { type ClosedTransfer, readClosedRun } from './closed-runs.ts'
 import type { TransferRow } from './transfer-list.ts'
 
-/** Whether id, bridge and queue match. This proves nothing, since anyone with access to Temporal can copy them. */
+/** Whether id, bridge and queue match. This proves nothing, because anyone with access to Temporal can copy them. */
 export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
   const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
   const parts = transferIdParts(workflowId)
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** `same`: the run is as listed. `unread`: unreadable or gone. `foreign`: different, or lacks required encryption. */
+/** `unread`: the run is unreadable or gone. `foreign`: the run differs, or lacks the required encryption. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** The run of a reversed delivery exists at least this long after the record, ms: servers keep closed runs for days. */
+/** Servers keep closed runs for days. So the reversed run exists at least this long after the record, ms. */
 const keptMs = 3_600_000
 
-/** Compares a listed transfer with its history. Makes two or three calls. Throws errors of `fromTemporal`. */
+/** Compares a listed transfer with its history. Throws errors of `fromTemporal`. */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<TransferRow, 'id' | 'txHash'> & {
@@ -40,7 +40,7 @@ export async function proofOf(
   // If a receiver is notified late, the server may have deleted the run already.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes: attributes } = described
-  // After a restore, the server may be older than its lists, so a run that still runs proves nothing.
+  // After a restore of Temporal, the lists may be newer than the runs. So an open run proves nothing.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered = type === 'transfer' && status.name === 'COMPLETED' && attributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || attributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
@@ -51,7 +51,6 @@ export async function proofOf(
   })
 }
 
-/** Compares the result of a reversal's record, which equals its input, with the listed reversal. */
 async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, proofTimeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
@@ -68,12 +67,10 @@ function proofIn(ended: ClosedTransfer | undefined, isAsListed: (ended: ClosedTr
   return isAsListed(ended) ? 'same' : 'foreign'
 }
 
-/** Whether the code shows that the writer of the payload had no key. */
 function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }
 
-/** For the `catch` of one run among many. Throws only server errors that concern every run. */
 export function proofDespite(error: unknown): RunProof {
   if (isForAll(error)) throw error
   return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'

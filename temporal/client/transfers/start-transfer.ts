@@ -15,7 +15,7 @@ import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { contentMemo, startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** `known`: runs or has an outcome. Any other transfer starts, or starts again. Throws TEMPORAL_UNAVAILABLE. */
+/** `known`: the transfer runs or has an outcome. Otherwise it is started (again). Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(
   client: TemporalClient,
   id: string,
@@ -32,10 +32,7 @@ export async function startTransfer(
   return isNew ? 'started' : 'known'
 }
 
-/**
- * Replaces a `rejected` run if its message is not this one, because a stranger can start such a run. `input` must be
- * verified. Returns false if there was no such run.
- */
+/** Replaces a rejected run: a stranger may have started it with a wrong message. The caller has verified `input`. */
 export async function startInPlaceOfRejected(
   client: TemporalClient,
   id: string,
@@ -51,10 +48,7 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/**
- * Starts a transfer again, without progress and deadline and, if a person ordered it, without terms. The caller checks
- * that this is allowed. Throws INTERNAL if the history holds no transfer.
- */
+/** Drops progress and deadline and, if a person orders the restart, the terms. Throws INTERNAL if input is missing. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -72,20 +66,17 @@ function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
   return transfer
 }
 
-/** If another process has already started a run, `USE_EXISTING` returns that run. */
+/** If another process has already started a run, USE_EXISTING keeps that run. */
 async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })
 }
 
-/** Input of a run, by default of the latest run. Throws what `restartTransfer` throws. */
 export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
   return (await storedStart(client, id, runId)).input.transfer
 }
 
-/**
- * Records that the delivery of a run is gone. Call it before the transfer is started again. Default: the latest run.
- */
+/** Records that the delivery of a run (default: the latest) is gone. Call this before you start the transfer again. */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -135,14 +126,14 @@ async function storedStart(client: TemporalClient, id: string, runId?: string): 
   const [payload] = input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
   const { namespace, loadedDataConverter } = client.options
-  // Payloads are decoded here, because calls outside the SDK's methods bypass the codec.
+  // Calls that bypass the SDK's methods also bypass the codec.
   const decode = <Value>(given: typeof payload): Promise<Value> =>
     decodeFromPayloadsAtIndex(loadedDataConverter, 0, [given], { type: 'workflow', namespace, workflowId: id })
   const kept = memo?.fields?.[contentMemo]
   return { input: await decode(payload), content: contentIn(kept && (await decode(kept).catch(() => undefined))) }
 }
 
-/** Undefined if the run is unreadable. An unreadable run is not Portage's and must not block the message. */
+/** Returns undefined if the run is unreadable. Such a run is not Portage's and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

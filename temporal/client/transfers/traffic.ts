@@ -12,7 +12,7 @@ const longestMs = Math.max(...trafficMinutes) * 60_000
 const mostKept = 50_000
 const everyMs = 4_000
 
-/** Callers share results. Reads each ended transfer only once. Throws TEMPORAL_UNAVAILABLE. */
+/** Callers share the results. Each ended transfer is read only once. `read` throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {
@@ -31,8 +31,7 @@ export function createTrafficReader(client: TemporalClient) {
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // If `endedSince` is given, transfers that ended before it are not counted. If it is absent, the time window is
-        // complete.
+        // Transfers that ended before `endedSince` are not counted. Absent: the time window is complete.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }
@@ -54,7 +53,6 @@ class EndedTransfers {
     return Math.max(now - longestMs, this.#readUntil - lateMs)
   }
 
-  /** @param runs all runs that ended since `neededSince`, or the newest of them if there are too many */
   add(runs: readonly WorkflowExecutionInfo[], now: number): void {
     const from = this.neededSince(now)
     for (const run of runs) {
@@ -92,7 +90,6 @@ function toSample(info: WorkflowExecutionInfo): TransferTraffic {
   }
 }
 
-/** Cuts long names, because Portage's own names are short. */
 function nameOf(text: string | undefined): string {
   return (text ?? '').slice(0, 64)
 }

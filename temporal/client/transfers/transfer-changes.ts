@@ -4,34 +4,30 @@ import { isPlausibleTransfer } from './run-proof.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
 import { closed, running, transfersWith } from './transfer-queries.ts'
 
-/** How many transfers each list has at most. Longer lists keep the newest. */
 export const mostListed = 2_000
 /** The visibility store may list a closed run this much too late, ms. */
 export const lateMs = 30_000
 const timeoutMs = 10_000
 
-/** Open transfers, and those that ended since `since`, ms since the epoch. Throws errors of `fromTemporal`. */
 export async function listOpenAndEnded(client: TemporalClient, since: number) {
   const list = (...conditions: readonly string[]) =>
     within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
-  // A transfer that ends between the two queries is in both lists. Callers use the ended entry.
+  // In this order, a transfer that ends between the two queries cannot be missing from both lists.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
 
-/** Each `look` makes two queries. The first `look` reports no changes. Throws errors of `fromTemporal`. */
+/** The first `look` reports no changes. Throws errors of `fromTemporal`. */
 export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0
 
   return {
-    /** `isCut`: a list exceeded `mostListed`, so changes may be missing. */
     async look(): Promise<{ readonly changed: readonly TransferRow[]; readonly isCut: boolean }> {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)
       const rows = new Map<string, TransferRow>()
-      // Each list has the newest run of an id first, so the order is reversed: the newest run then replaces the older
-      // runs.
+      // Each list has an id's newest run first. In reverse order, the newest run replaces the older runs.
       for (const row of [...ended.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)

@@ -10,31 +10,25 @@ import { isRefusedArgument, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { closed, fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
 
-/** A transfer as the visibility store lists it. No worker is needed to read it. */
 export interface TransferRow extends KnownContent {
   readonly id: string
-  /** Absent until the first task. */
   readonly state?: TransferState
-  /** For the native bridge. A reverted completion appears as initiated, because lists have no codes for it. */
+  /** Only for the native bridge. A reverted completion appears as initiated, because its error code is ignored. */
   readonly mip61?: Mip61State
-  /** Temporal's status: RUNNING, COMPLETED or, without an outcome, TERMINATED, FAILED and so on. */
   readonly execution: string
   readonly bridge?: string
   readonly sourceChain?: string
   readonly targetChain?: string
   readonly lane?: string
   readonly txHash?: string
-  /** A code of docs/reference/errors.md. */
   readonly code?: string
   /** Start of the first run, ISO 8601. */
   readonly startedAt: string
   readonly closedAt?: string
 }
 
-/** Each field narrows the selection. `txHash`: a transaction in a block of the target chain. */
 export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'bridge' | 'sourceChain' | 'targetChain' | 'txHash'>> {
   readonly states?: readonly TransferState[] | undefined
-  /** `undone` selects transfers that closed without an outcome. */
   readonly execution?: 'open' | 'closed' | 'undone' | undefined
   readonly chain?: string | undefined
   readonly lanes?: readonly LaneId[] | undefined
@@ -45,17 +39,13 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
 }
 
 const serverTimeoutMs = 10_000
-/** How many pages without a match one call reads at most. */
 const emptyPages = 5
 /** Memo with the transfer's start, ISO 8601. After a continue-as-new, the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 /** Memo with the transfer's content, so that lists read neither histories nor chains. Workflows never read it. */
 export const contentMemo = 'content'
 
-/**
- * Newest first, open before closed. Only the last page has no `next`, and any page may be short. Throws INPUT_INVALID
- * (the cursor is invalid or of another filter), TEMPORAL_UNAVAILABLE.
- */
+/** Any page may be short, but only the last page has no `next`. Throws INPUT_INVALID if the cursor is invalid. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,
@@ -78,7 +68,6 @@ export async function listTransferPage(
   }
 }
 
-/** Newest first, one row per id. Throws TEMPORAL_UNAVAILABLE. */
 export async function listTransfers(
   client: TemporalClient,
   { limit, ...filter }: TransferFilter & { readonly limit: number },
@@ -94,7 +83,6 @@ export async function listTransfers(
   return found.slice(0, limit)
 }
 
-/** Undefined until the first task. */
 export function stateOf({ typedSearchAttributes }: Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>): TransferState | undefined {
   return transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
 }
@@ -120,7 +108,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   }
 }
 
-/** Anyone may write a memo, so only a time before the run's own start counts. */
+/** Anyone can write a memo, so only a time before the run's own start counts. */
 function startOf({ memo, startTime }: Pick<WorkflowExecutionInfo, 'memo' | 'startTime'>): string {
   const kept = memo?.[startedAtMemo]
   const at = typeof kept === 'string' ? Date.parse(kept) : Number.NaN
@@ -137,7 +125,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** Checks the start of the transfer itself, because the server compares starts of runs, which may be later. */
+/** The server compares the starts of runs, which may be later than the start of the transfer. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -154,13 +142,13 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    // After a continue-as-new only the memo has the transfer's start, so the server compares only completed runs.
+    // After a continue-as-new, only the memo has the transfer's start. So the server compares only completed runs.
     ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
 }
 
-/** Matches an open state only in running transfers, because a terminated transfer keeps its last state. */
+/** A terminated transfer keeps its last state, so an open state is matched only in running transfers. */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -174,7 +162,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** An age in the filter becomes another time for each page, so the mark of a cursor has no times. */
+/** An age in the filter becomes a different time for each page, so the mark of a cursor contains no times. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

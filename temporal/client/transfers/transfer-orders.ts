@@ -9,7 +9,6 @@ import { checkedOrder } from '../calls/workflow-calls.ts'
 import { restartTransfer } from './start-transfer.ts'
 import { listTransfers, type TransferFilter, type TransferRow } from './transfer-list.ts'
 
-/** `retry` wakes the transfer, `cancel` fills its nonce with a no-op, `expedite` raises its fee now. */
 const signals = { retry: retrySignal, cancel: cancelSignal, expedite: expediteSignal } as const
 export type TransferOrder = keyof typeof signals
 export const transferOrders = ['retry', 'cancel', 'expedite'] as const satisfies readonly TransferOrder[]
@@ -24,7 +23,7 @@ function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | 
   return state === 'delivered' ? 'This transfer is delivered: there is nothing to retry.' : undefined
 }
 
-/** `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL. */
+/** `retry` also starts closed transfers again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
   const detail = whyNot(kind, transfer)
@@ -41,22 +40,19 @@ export async function orderTransfer(client: TemporalClient, transfer: Orderable,
 
 export type Selection = Awaited<ReturnType<typeof selectTransfers>>
 
-/** How many signals are sent at one time. A server accepts some hundred signals per second. */
 const atOnce = 8
 
-/** Selects only transfers on which the order may have an effect. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function selectTransfers(client: TemporalClient, kind: TransferOrder, filter: TransferFilter, most: number) {
   const namesClosed = filter.execution !== undefined || (filter.states ?? []).some(isOutcome)
   const wanted: TransferFilter = kind === 'retry' && namesClosed ? filter : { ...filter, execution: 'open' }
   const hasEffect = (row: TransferRow) => whyNot(kind, row) === undefined
   const found = await listTransfers(client, { ...wanted, limit: most + 1 }, hasEffect)
-  // If `more` is true, more transfers match: give the order for these, and then select again.
   return { transfers: found.slice(0, most), more: found.length > most }
 }
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** One failure does not stop the others, except TEMPORAL_PERMISSION and TEMPORAL_UNAVAILABLE, which are thrown. */
+/** One failure does not stop the others. Throws errors that concern all transfers, such as TEMPORAL_UNAVAILABLE. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

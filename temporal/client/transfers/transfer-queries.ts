@@ -2,17 +2,15 @@ import { isOutcome, transferStates } from '../../../domain/transfer/transfer.ts'
 import type { searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 
-/** Selects workflows that closed without an outcome. */
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
 export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
 
-/** Escapes a value, since a quote or backslash would end or change the text in the server's SQL. */
+/** A quote or backslash would end or change the text in the server's SQL. */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-/** A visibility query for transfers. An undefined attribute matches any value. */
 export function transfersWith(
   values: { readonly [Name in keyof typeof searchAttributes]?: string | undefined },
   ...conditions: readonly string[]
@@ -25,7 +23,7 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** Counts by state. `undone`: closed without an outcome. Queries one by one: the server allows ten a second. */
+/** Counts by state. The queries run one by one, because the server allows ten a second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)
@@ -37,7 +35,7 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
   return counts
 }
 
-/** Newest first. Anyone with access to Temporal can choose ids, so use the transfers only for queries and counts. */
+/** Anyone with access to Temporal can choose ids, so use the result only for queries and counts. */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)
   const runs = await within(client, timeoutMs, () => listWorkflows(client, query, { most }))

@@ -14,17 +14,14 @@ import { readableTransfer, storedTransfer } from './start-transfer.ts'
 import { contentMemo, stateOf, type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** `partial`: why the report has only what the server knows. */
 export type TransferReport =
   | (TransferStatus & KnownContent & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
-/** The report is partial if no worker answers within this time, ms. */
 const queryTimeoutMs = 5_000
 const serverTimeoutMs = 10_000
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
 
-/** Reads an open or closed transfer. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function readTransfer(client: TemporalClient, id: string): Promise<TransferReport> {
   const handle = client.workflow.getHandle(id)
   const info = await describe(client, id)
@@ -60,7 +57,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Oldest first. For a pending transfer, adds attempts that only the ledger knows, if it answers. Never throws. */
+/** Oldest first. For a pending transfer, adds attempts that only the ledger knows. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
@@ -79,13 +76,11 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   return [...transactions, ...added]
 }
 
-/** Wakes a transfer that waits for a gate. False: the transfer has ended. */
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
   const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
   return woken.then(() => true, ifGone(false))
 }
 
-/** Makes one query, and reads the history of each transfer. */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
@@ -94,13 +89,11 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
   }
 }
 
-/** States in which a transfer has neither a transaction nor an outcome. */
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a copy with newer signatures to a transfer that has no transaction yet. A parked transfer gets a copy only if
- * it is parked because its signatures are outdated, because a copy wakes the transfer. `isNewer` compares the copy with
- * the stored message, base64. If the function throws TEMPORAL_UNAVAILABLE, the transfer may still need the copy.
+ * Gives a copy with newer signatures to a transfer without a transaction. A copy wakes a parked transfer, so a parked
+ * transfer gets a copy only if its signatures are outdated. `isNewer` gets the stored message, base64.
  */
 export async function offerCopy(
   client: TemporalClient,

@@ -42,7 +42,6 @@ async function rawPage({ workflowService, options: { namespace } }: Client, { qu
   return { raw: page.executions, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
 }
 
-/** Throws the same errors as the SDK's own list. */
 export async function listPage(client: Client, options: PageOptions): Page<WorkflowExecutionInfo> {
   const { namespace, loadedDataConverter: converter } = client.options
   const { raw, next } = await rawPage(client, options)
@@ -54,7 +53,6 @@ export async function listPage(client: Client, options: PageOptions): Page<Workf
   return { runs, next }
 }
 
-/** Like `listPage`, but decrypts nothing. */
 export async function listPageOfIds(client: Client, options: PageOptions): Page<RunId> {
   const { raw, next } = await rawPage(client, options)
   return { runs: raw.map(({ execution }) => ({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' })), next }
@@ -84,7 +82,6 @@ export function readableMemos(converter: LoadedDataConverter, namespace: string)
   }
 }
 
-/** Undefined: the value is readable. */
 export function unreadableCode(value: unknown): ErrorCode | undefined {
   const { unreadable } = Object(value) as { readonly unreadable?: unknown }
   return isErrorCode(unreadable) ? unreadable : undefined

@@ -14,13 +14,13 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** Ids of running workflows, without the prefix. Workflows of this type with another prefix are not Portage's. */
+/** Returns the ids of running workflows without the prefix. Workflows with another prefix are not Portage's. */
 export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-/** Asks the server, because the visibility store lags. Undefined: closed or gone. Without `runId`: the latest run. */
+/** Asks the server, because the visibility store lags. Returns undefined if the run is closed or gone. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -33,21 +33,17 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     runId: run.runId,
     type: run.type,
     startedAt: run.startTime.getTime(),
-    /** Undefined before the first task. */
     transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
-    /** Undefined: no workflow task is pending. */
     taskTries: task ? (task.attempt ?? 0) : undefined,
     taskSince: since > 0 ? since : undefined,
     activity: activity && {
       tries: activity.attempt ?? 0,
       code: failure?.applicationFailureInfo?.type ?? undefined,
-      /** Decrypts the message of the activity's last failure. Undefined: the activity has not failed. */
       message: async () => (failure ? failureMessage(client, workflowId, failure) : undefined),
     },
   }
 }
 
-/** Reads a history and decrypts the messages of failed tasks. Empty if the run is gone. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
@@ -65,7 +61,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Resets a run to its first task, which any code can replay. Keeps input, updates, signals. Safe to repeat. */
+/** Any build can continue from the first task. The run keeps its input, updates and signals. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
@@ -96,7 +92,7 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
   const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
   return {
-    /** A queue is polled if a poll came in the last 75 s. The server notices a killed worker only by missing polls. */
+    /** Whether a poll came in the last 75 s. The server notices a killed worker only by missing polls. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
     ...(polledAt !== undefined && { polledAt }),
     waiting: Number(stats?.approximateBacklogCount ?? 0),
