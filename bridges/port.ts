@@ -106,10 +106,13 @@ export interface SharedCalls {
 /** One protocol. Decoding is pure; everything that needs a chain is in an Endpoint. */
 export interface Bridge {
   readonly name: BridgeName
-  /** Checks the form only. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
+  /**
+   * Checks the form only. A signed message is read by the bridge that owns it, which may be another one. Throws VAA_*,
+   * NATIVE_*, PAYLOAD_KIND (no bridge owns it), PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
+   */
   decode(message: Uint8Array): Transfer
-  /** Reads a message that `decode` accepts. */
-  content(message: Uint8Array): TransferContent
+  /** Reads a message that this bridge owns. */
+  content(message: Uint8Array): Partial<TransferContent>
   /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*, for an unreadable message. */
   signedBy?(message: Uint8Array): number
   /** On the chains that this process serves. `ofChain` throws for any other. */
@@ -138,7 +141,7 @@ interface SourceBase {
    * Whether each transfer is delivered and final, by quorum. False without a quorum. Throws contradictions, read
    * errors.
    */
-  delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
+  delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
 /** A direction of a native bridge: transfers from blocks and a table, completions from blocks of the target. */
@@ -167,6 +170,8 @@ export interface Completion {
 /** A Wormhole emitter, whose messages guardians sign and keep. */
 export interface SignedSource extends SourceBase {
   readonly kind: 'signed'
+  /** The bridges that may own its messages. `bridge` is one of them. */
+  readonly owners: readonly BridgeName[]
   /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
@@ -196,6 +201,6 @@ export interface PlacedTransfer {
 export interface Published {
   readonly number: string
   readonly height: number
-  /** Absent: not read. `none`: no deliverable transfer (another payload, no route). */
-  readonly content?: { readonly kind: 'transfer'; readonly transfer: Omit<Transfer, 'message'> } | { readonly kind: 'none' }
+  /** Absent: not read. `none`: no bridge delivers it. The transfer's message has no signatures. */
+  readonly content?: { readonly kind: 'transfer'; readonly transfer: Transfer } | { readonly kind: 'none' }
 }

@@ -1,19 +1,25 @@
 import type { EvmChain } from '../chains/evm/index.ts'
+import { chainTime } from '../chains/heads.ts'
 import { emitterStreamSchema } from '../config/schema/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema/schema.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream.ts'
 import { type BridgeName, type ChainName, numberOfUnconfigured } from '../domain/transfer/transfer.ts'
+import { createEmitterSource, createSourceWithoutNode, type SignedMessages, streamOf } from './kit/emitter-sources.ts'
+import { createGuardianSets, createVerifier } from './kit/guardian-sets.ts'
+import type { Decode, Emitter } from './kit/published.ts'
+import { type ChainNames, firstOwner, signedBy } from './kit/signed-messages.ts'
 import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
-import type { Bridge, Bridges } from './port.ts'
+import type { Bridge, Bridges, SignedSource } from './port.ts'
+import { createEvmEndpoint as createReceiversEndpoint } from './receivers/evm.ts'
+import { contentOf as contentOfReceiver, createDecode as createReceiversDecode, type ReceiverRoute, receivers } from './receivers/receivers.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
-import { createSourceWithoutNode, createTokenBridgeSource, emittersWithoutNode, streamOf } from './wormhole-token-bridge/streams.ts'
-import type { Emitter } from './wormhole-token-bridge/published.ts'
-import { contentOf, createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { contentOf, createDecode, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
+import { emittersWithoutNode } from './wormhole-token-bridge/streams.ts'
 
 /** `chains` has all chains of the config, also those that are not connected. */
 export interface BridgesOptions {
@@ -24,49 +30,57 @@ export interface BridgesOptions {
 type Chains = ReadonlyMap<ChainName, EvmChain>
 
 /** The process delivers to `served`, and also reads messages of `connected`. All are `evm`. */
-interface Connections {
+interface Links {
   readonly connected: Chains
   readonly served: Chains
+  readonly signed: ReturnType<typeof createSigned>
 }
 
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** Fails to compile if a bridge of the config is missing. */
+/** Bridges whose messages guardians sign. The first that reads a message owns it. */
+const signedBridges = ['receivers', 'wormhole-token-bridge'] as const
+
+/** Fails to compile if a bridge of the config is missing. The first signed bridge that reads a message owns it. */
 const makers: {
-  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
+  readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, links: Links) => Bridge
 } = {
-  'wormhole-token-bridge': (settings, { chains }, { served }) => {
-    const { assets, minimumFees, prices, freeRoutes, calls, streams } = settings
-    const all = Object.entries(chains).map(([name, chain]) => ({ name, ...wormholeOf(name, chain) }))
-    const chainNames = new Map(all.map(({ wormholeChainId, name }) => [wormholeChainId, name]))
-    const ours = all.flatMap((end) => {
-      const chain = served.get(end.name)
-      return chain ? [{ ...end, chain, sourceChain: end.name, chainNames }] : []
-    })
-    const targets = new Map(ours.map((end) => [end.name, end]))
-    const endpoints = ours.map(({ name, ...end }) => {
+  receivers: ({ routes }, options, { served, signed }) => {
+    const all = routes.map((route) => receiverRoute(route, options))
+    const names = namesOf(options)
+    const endpoints = [...served].map(
+      ([name, chain]) => [name, createReceiversEndpoint({ chain, routes: all, verify: signed.verifierOf(name, chain) })] as const,
+    )
+    signed.decodes.push(createReceiversDecode(all, names))
+    return {
+      name: receivers,
+      decode: signed.messages.decode,
+      content: (bytes) => contentOfReceiver(all, bytes),
+      signedBy,
+      endpoints: new Map(endpoints),
+      sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === receivers ? sourcesOfEmitter(emitter, options, { served, signed }) : [])),
+    }
+  },
+  'wormhole-token-bridge': (settings, options, { served, signed }) => {
+    const { assets, minimumFees, prices, freeRoutes, calls } = settings
+    const endpoints = [...served].map(([name, chain]) => {
       const isFree = (from: ChainName) =>
         freeRoutes.some(({ source, target }) => target === name && (source === undefined || source === from))
       const ofChain = { minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }
-      return [name, createTokenBridgeEndpoint({ ...end, ...ofChain, assets, isFree })] as const
+      const { wormholeChainId, tokenBridge } = wormholeOf(name, options.chains[name])
+      const verify = signed.verifierOf(name, chain)
+      return [name, createTokenBridgeEndpoint({ chain, wormholeChainId, tokenBridge, verify, ...ofChain, assets, isFree })] as const
     })
-    const streamOptions = (source: ChainName) => streams[source] ?? emitterStreamSchema.parse({})
-    const counted = ours.map((end) => {
-      const { first, startBlock: block, maxOpen } = streamOptions(end.name)
-      return createTokenBridgeSource({ ...end, targets, begins: { first, block }, maxOpen })
-    })
-    const withoutNode = emittersWithoutNode(settings, new Set(chainNames.keys())).map((end) => {
-      const { first, maxOpen } = streamOptions(end.sourceChain)
-      return createSourceWithoutNode({ ...end, targets, begins: { first }, maxOpen })
-    })
-    const sources = [...counted, ...withoutNode]
+    signed.decodes.push(createDecode(namesOf(options)))
     return {
       name: wormholeTokenBridge,
-      decode: createDecode(chainNames),
+      decode: signed.messages.decode,
       content: contentOf,
       signedBy,
       endpoints: new Map(endpoints),
-      sources,
+      sources: emittersOf(options).flatMap((emitter) =>
+        emitter.bridge === wormholeTokenBridge ? sourcesOfEmitter(emitter, options, { served, signed }) : [],
+      ),
     }
   },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
@@ -98,10 +112,34 @@ const makers: {
 /** Creates all bridges of the config. `connected` includes `sourcesOf`. Only `served` get endpoints (default: all). */
 export function createBridges(options: BridgesOptions, connected: Chains, served: Iterable<ChainName> = connected.keys()): Bridges {
   const names = new Set(served)
-  const connections = { connected, served: new Map([...connected].filter(([name]) => names.has(name))) }
-  const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]): [BridgeName, Bridge][] =>
-    settings ? [[name, makers[name](settings, options, connections)]] : []
-  return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
+  const bridges = new Map<BridgeName, Bridge>()
+  const links = { connected, served: new Map([...connected].filter(([name]) => names.has(name))), signed: createSigned(options, bridges) }
+  const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
+    settings && bridges.set(name, makers[name](settings, options, links))
+  for (const name of Object.keys(makers) as (keyof typeof makers)[]) make(name, options.bridges[name])
+  return bridges
+}
+
+/** Common to all bridges whose messages guardians sign. `decodes` is filled while the bridges are made. */
+function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
+  const decodes: Decode[] = []
+  const verifiers = new Map<ChainName, (message: Uint8Array) => Promise<void>>()
+  const messages: SignedMessages = {
+    decode: firstOwner(decodes),
+    isDelivered: async (transfer, at) =>
+      (await bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivered(transfer, at)) ?? false,
+  }
+  return {
+    decodes,
+    messages,
+    /** One per chain, because it remembers guardian sets and verified messages. */
+    verifierOf(name: ChainName, chain: EvmChain) {
+      const { core } = wormholeOf(name, chains[name])
+      const verify = verifiers.get(name) ?? createVerifier(createGuardianSets(chain, core), () => chainTime(chain))
+      verifiers.set(name, verify)
+      return verify
+    },
+  }
 }
 
 /** Chains to connect for deliveries to `targets`, because messages without signatures are checked at their source. */
@@ -110,36 +148,70 @@ export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets:
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
 }
 
-/** APIs of signed messages by bridge. URLs may hold keys. */
-export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
-  const settings = bridges[wormholeTokenBridge]
-  type Apis = Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'>
-  return new Map<BridgeName, Apis>(settings ? [[wormholeTokenBridge, settings]] : [])
+/** APIs of signed messages. URLs may hold keys. */
+export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
+  return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
 }
 
+/** The token bridges that Portage reads without a node. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
   return settings ? emittersWithoutNode(settings, new Set(own)) : []
 }
 
+interface ConfiguredEmitter extends Emitter {
+  /** The first bridge that has the emitter. Its messages may belong to others, too. */
+  readonly bridge: BridgeName
+  readonly stream: ReturnType<typeof emitterStreamSchema.parse>
+}
+
+/** Every emitter of the config, once. */
+function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
+  const { chains, bridges } = options
+  const settings = bridges[wormholeTokenBridge]
+  const own = settings ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) })) : []
+  const tokenBridges = [...own, ...sourcesWithoutNode(options)].map(({ sourceChain, emitterChain, emitter }) => {
+    const stream = settings?.streams[sourceChain] ?? emitterStreamSchema.parse({})
+    return { sourceChain, emitterChain, emitter, stream, bridge: wormholeTokenBridge }
+  })
+  const others = (bridges.receivers?.routes ?? []).map(({ source, emitter, stream }) => {
+    return { sourceChain: source, emitterChain: numberOf(source, options), emitter, stream, bridge: receivers }
+  })
+  // The first entry wins: an emitter of the token bridge keeps its stream.
+  const byKey = new Map([...tokenBridges, ...others].toReversed().map((one) => [`${one.emitterChain}/${one.emitter}`, one]))
+  return [...byKey.values()].toReversed()
+}
+
+/** Names of the streams of emitters that are no token bridge begin with this. */
+const wormhole = 'wormhole'
+const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
+
+/** No source if the emitter is on a chain that has a node and is not served. */
+function sourcesOfEmitter(end: ConfiguredEmitter, options: BridgesOptions, { served, signed }: Pick<Links, 'served' | 'signed'>): SignedSource[] {
+  const { sourceChain, stream } = end
+  const { first, startBlock: block, maxOpen } = stream
+  const owners = signedBridges.filter((name) => options.bridges[name])
+  const common = { ...end, prefix: prefixOf(end), owners, messages: signed.messages, maxOpen }
+  if (!options.chains[sourceChain]) return [createSourceWithoutNode({ ...common, judges: [...served.keys()], begins: { first } })]
+  const chain = served.get(sourceChain)
+  if (!chain) return []
+  const { core } = wormholeOf(sourceChain, options.chains[sourceChain])
+  return [createEmitterSource({ ...common, chain, core, begins: { first, block } })]
+}
+
 /** Guardian spies (host:port) with the emitters to subscribe to. */
-export function spySources({ chains, bridges }: BridgesOptions) {
-  const spies = bridges[wormholeTokenBridge]?.spies ?? []
-  if (spies.length === 0) return []
-  const own = Object.entries(chains).map(([name, chain]) => wormholeOf(name, chain))
-  const emitters = [...own, ...sourcesWithoutNode({ chains, bridges })]
-  const filters = emitters.map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
+export function spySources(options: BridgesOptions) {
+  const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
+  const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-export function configuredStreams({ chains, bridges }: BridgesOptions): readonly StreamName[] {
-  const own = bridges[wormholeTokenBridge]
-    ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
-    : []
-  const signed = [...own, ...sourcesWithoutNode({ chains, bridges })].map(({ sourceChain, emitter, emitterChain }) => ({
-    id: streamOf(emitterChain, emitter),
-    name: streamOf(sourceChain, emitter),
+export function configuredStreams(options: BridgesOptions): readonly StreamName[] {
+  const { chains, bridges } = options
+  const signed = emittersOf(options).map((end) => ({
+    id: streamOf(prefixOf(end), end.emitterChain, end.emitter),
+    name: streamOf(prefixOf(end), end.sourceChain, end.emitter),
   }))
   const networkOf = (chain: ChainName) => String(chains[chain]?.networkId ?? chain)
   const routes = bridges['native-bridge']?.routes ?? []
@@ -163,8 +235,23 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
+function receiverRoute(route: Settings<typeof receivers>['routes'][number], options: BridgesOptions): ReceiverRoute {
+  const { source, target, contract, emitter, where, delivered } = route
+  const shown = { ...delivered, contract: delivered.contract ?? contract }
+  return { emitterChain: numberOf(source, options), emitter, where, targetChain: target, contract, function: route.function, delivered: shown }
+}
+
+/** Wormhole's number of a source. */
+function numberOf(source: ChainName, { chains }: BridgesOptions): number {
+  return Number(numberOfUnconfigured(source) ?? wormholeOf(source, chains[source]).wormholeChainId)
+}
+
+function namesOf({ chains }: BridgesOptions): ChainNames {
+  return new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
+}
+
 /** Throws CONFIG_INVALID. A loaded config never causes it (config/load/cross-checks.ts). */
-function wormholeOf(name: ChainName, { wormholeChainId, contracts }: BridgesOptions['chains'][ChainName]) {
+function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
   const { core, tokenBridge } = contracts

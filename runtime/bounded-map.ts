@@ -1,6 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** Uses LRUCache's `maxSize`, because `max` would allocate the whole table at once. `forMs` 0: without a time limit. */
-export function boundedMap<K extends {}, V extends {}>(most: number, forMs = 0): LRUCache<K, V> {
-  return new LRUCache({ maxSize: most, sizeCalculation: () => 1, ttl: forMs })
+/**
+ * A map of at most `most` entries, kept for `forMs` (0: for ever). With `sizeOf`, `most` bounds the sum of sizes.
+ * LRUCache's `max` would allocate the whole table.
+ */
+export function boundedMap<K extends {}, V extends {}>(most: number, forMs = 0, sizeOf: (value: V) => number = () => 1): LRUCache<K, V> {
+  return new LRUCache({ maxSize: most, sizeCalculation: sizeOf, ttl: forMs })
 }

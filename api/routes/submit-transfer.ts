@@ -164,8 +164,7 @@ async function submitOne(
 function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {
   if ('vaa' in body) return messageBytes(body.vaa)
   if ('nonce' in body) return recordedMessage(network.bridges, body)
-  const guardianApis = [...signedApis(config).values()].flatMap((apis) => apis.guardianApis)
-  return fetchSignedVaa(guardianApis, { ...body, chain: chainNumber(body.chain, config) })
+  return fetchSignedVaa(signedApis(config).guardianApis, { ...body, chain: chainNumber(body.chain, config) })
 }
 
 type RecordedPlace = Extract<Body, { nonce: string }>

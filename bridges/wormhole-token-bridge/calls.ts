@@ -1,47 +1,14 @@
-import { decodeBase64, id } from 'ethers'
-import { LRUCache } from 'lru-cache'
+import { decodeBase64 } from 'ethers'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { decodeBytesCall, encodeBytesCall, selectorOf } from '../kit/bytes-call.ts'
 import { provedBy, unproved } from '../kit/verdict.ts'
 import type { PlannedDelivery } from '../port.ts'
 import type { TokenBridgeReads } from './contracts.ts'
 import { readMessage } from './message.ts'
 import { type PolicyOptions, type Proof, refusals } from './verify.ts'
 
-const selectors = new LRUCache<string, string>({ max: 1_000, memoMethod: (signature) => id(signature).slice(0, 10) })
-
-/** 0x and 8 hex digits. */
-export function selectorOf(signature: string): string {
-  return selectors.memo(signature)
-}
-
 const completions = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
-
-/** ABI offset of the bytes, one word. The next word is their length. */
-const offset = '20'.padStart(64, '0')
-const headDigits = 10 + 2 * 64
-
-/** ABI encoding of `name(bytes)`, 0x. ethers takes a hundred times as long, several times per delivery. */
-export function encodeBytesCall(selector: string, argument: Uint8Array): string {
-  const digits = Buffer.from(argument).toString('hex')
-  return `${selector.toLowerCase()}${offset}${argument.length.toString(16).padStart(64, '0')}${digits.padEnd(paddedDigits(argument.length), '0')}`
-}
-
-/** Undefined unless the data is byte for byte what `encodeBytesCall` makes. */
-export function decodeBytesCall(data: string): Uint8Array | undefined {
-  const text = data.toLowerCase()
-  if (!/^0x[0-9a-fA-F]*$/.test(data) || text.length < headDigits || text.slice(10, 74) !== offset) return undefined
-  // No length needs more than 48 bits.
-  if (!/^0{52}/.test(text.slice(74, headDigits))) return undefined
-  const length = Number.parseInt(text.slice(74, headDigits), 16)
-  const end = headDigits + 2 * length
-  if (text.length !== headDigits + paddedDigits(length) || /[^0]/.test(text.slice(end))) return undefined
-  return Buffer.from(text.slice(headDigits, end), 'hex')
-}
-
-function paddedDigits(length: number): number {
-  return Math.ceil(length / 32) * 64
-}
 
 type DeliveryOptions = PolicyOptions & { readonly wormholeChainId: number; readonly tokenBridge: string }
 

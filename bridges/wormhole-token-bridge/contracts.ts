@@ -3,14 +3,7 @@ import type { At } from '../../chains/port.ts'
 import { remember } from '../../runtime/remember.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 
-/** From IWormhole.sol, ITokenBridge.sol. */
-export const coreAbi = new Interface([
-  'function getCurrentGuardianSetIndex() view returns (uint32)',
-  'function getGuardianSet(uint32 index) view returns (tuple(address[] keys, uint32 expirationTime))',
-  'function nextSequence(address emitter) view returns (uint64)',
-  'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
-])
-
+/** From ITokenBridge.sol. */
 export const tokenBridgeAbi = new Interface([
   'function bridgeContracts(uint16 chainId) view returns (bytes32)',
   'function isTransferCompleted(bytes32 hash) view returns (bool)',

@@ -1,12 +1,11 @@
 import { id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import { chainTime } from '../../chains/heads.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
 import type { Endpoint } from '../port.ts'
 import { allCalls, createDelivery, createProveCall } from './calls.ts'
 import { createTokenBridgeReads, isCompleted } from './contracts.ts'
-import { createGuardianSets, createProof, createVerdicts, createVerifier, type PolicyOptions } from './verify.ts'
+import { createProof, createVerdicts, type PolicyOptions } from './verify.ts'
 import { explainRevert } from './reverts.ts'
 
 /** Addresses are lower-case 0x. */
@@ -14,16 +13,16 @@ export interface EvmEndpointOptions extends PolicyOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
   /** Wormhole chain id. */
   readonly wormholeChainId: number
-  readonly core: string
+  /** Checks a message's signatures. Throws what the verifier of guardian-sets.ts throws. */
+  readonly verify: (message: Uint8Array) => Promise<void>
   readonly tokenBridge: string
 }
 
 export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
-  const { chain, core, calls } = options
+  const { chain, verify, calls } = options
   const tokenBridge = options.tokenBridge.toLowerCase()
   const reads = createTokenBridgeReads(chain, tokenBridge)
-  const verify = createVerifier(createGuardianSets(chain, core), () => chainTime(chain))
-  const prove = createProof({ ...options, verify, reads })
+  const prove = createProof({ ...options, reads })
   return {
     chain: chain.name,
     ...createVerdicts(options, verify, prove),

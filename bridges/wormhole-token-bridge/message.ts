@@ -1,9 +1,12 @@
-import { type BytesLike, decodeBase64, encodeBase64, keccak256 } from 'ethers'
+import { decodeBase64, encodeBase64 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TransferContent } from '../../domain/transfer/content.ts'
-import { unconfiguredSource, type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
+import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import { parseVaa, toHex, type Vaa } from '../../domain/vaa.ts'
+import { digestOf } from '../kit/guardian-sets.ts'
+import type { Decode } from '../kit/published.ts'
+import { type ChainNames, toTransfer } from '../kit/signed-messages.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
@@ -31,42 +34,20 @@ function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
   return { vaa, transfer: parseTokenTransfer(vaa.payload), digest: digestOf(vaa) }
 }
 
-/** Messages.sol, parseVM. The `hash` of both Wormhole SDKs is the single keccak instead. */
-export function digestOf({ body }: { readonly body: BytesLike }): string {
-  return keccak256(keccak256(body))
-}
-
 /** Throws what `readMessage` throws. */
 export function contentOf(bytes: Uint8Array): TransferContent {
   const { amount, originToken: token, recipient } = readMessage(bytes).transfer
   return { amount: String(amount), token, recipient }
 }
 
-/** Index of the guardian set. Throws VAA_*. */
-export function signedBy(bytes: Uint8Array): number {
-  return parseVaa(bytes).guardianSetIndex
-}
-
-/**
- * Names unknown sources `wormhole-<id>`. Throws what `readMessage` throws, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
- */
-export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
-  return function decode(bytes: Uint8Array): Transfer {
-    const { vaa, transfer, digest } = readMessage(bytes)
-    if (bytes.length > mostMessageBytes)
-      throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
-    const targetChain = chainNames.get(transfer.targetChain)
-    if (targetChain === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: transfer.targetChain } })
-    return {
-      bridge: wormholeTokenBridge,
-      sourceChain: chainNames.get(vaa.emitterChain) ?? unconfiguredSource(vaa.emitterChain),
-      sourceId: String(vaa.emitterChain),
-      targetChain,
-      emitter: vaa.emitter,
-      sequence: vaa.sequence,
-      digest,
-      message: encodeBase64(bytes),
-    }
+/** Throws what `readMessage` and `toTransfer` throw, TARGET_CHAIN_UNSUPPORTED. */
+export function createDecode(chainNames: ChainNames): Decode {
+  return function decode(bytes) {
+    const message = readMessage(bytes)
+    const { targetChain: wormholeChainId } = message.transfer
+    const targetChain = chainNames.get(wormholeChainId)
+    if (targetChain === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId } })
+    return toTransfer(wormholeTokenBridge, bytes, message, { chainNames, targetChain })
   }
 }
 

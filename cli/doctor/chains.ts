@@ -8,7 +8,7 @@ import { stalledAfter } from '../../operations/causes/explain-chains.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { chainFamilies, type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
-import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
+import { coreAbi } from '../../bridges/kit/guardian-sets.ts'
 import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
 
 /** Checks every node, then contracts and lanes through the first node without a warning, else without a failure. */

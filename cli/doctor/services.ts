@@ -14,7 +14,7 @@ import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
-import type { Emitter } from '../../bridges/wormhole-token-bridge/published.ts'
+import type { Emitter } from '../../bridges/kit/published.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 
 export async function checkServices({ bridges, chains }: Config): Promise<Check[]> {

@@ -9,11 +9,12 @@ type Chains = readonly (readonly [name: string, chain: Fields])[]
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
-  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native } = map(bridges)
+  const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers } = map(bridges)
   const names = chains.map(([name]) => name)
   return [
     ...checkChains(named, chains),
     ...(wormhole === undefined ? [] : checkWormhole(map(wormhole), chains)),
+    ...(receivers === undefined ? [] : checkMessageRoutes(maps(map(receivers)['routes']), wormhole, chains)),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
     ...checkReceivers(maps(notifications), { chains: names, bridges: Object.keys(map(bridges)), lanes: laneIds(chains) }),
     ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
@@ -112,6 +113,21 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
       ...checkSource(`${path}.freeRoutes[${index}].source`, source, fields, chains),
       ...checkChain(`${path}.freeRoutes[${index}].target`, target, names),
       ...(typeof target === 'string' && source === target ? [loop(`${path}.freeRoutes[${index}].target`)] : []),
+    ]),
+  ]
+}
+
+function checkMessageRoutes(routes: readonly Fields[], wormhole: unknown, chains: Chains): Problem[] {
+  const path = 'bridges.receivers'
+  const remedy = 'Add bridges.wormhole-token-bridge: its spies and APIs deliver the messages of all emitters.'
+  const names = chains.map(([name]) => name)
+  return [
+    ...(wormhole === undefined ? [{ path, problem: 'needs bridges.wormhole-token-bridge', remedy }] : []),
+    ...routes.flatMap(({ source, target }, index) => [
+      // A route names its own emitter, so any source of Wormhole may be given.
+      ...checkSource(`${path}.routes[${index}].source`, source, { everySource: 'any' }, chains),
+      ...checkChain(`${path}.routes[${index}].target`, target, names),
+      ...(typeof target === 'string' && source === target ? [loop(`${path}.routes[${index}].target`)] : []),
     ]),
   ]
 }

@@ -93,6 +93,85 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
 })
 
+/** The emitter of a contract: its address may be given instead of 64 digits. */
+const emitterOrAddress = z
+  .union([emitter, address], { error: 'must be an emitter (64 hex digits) or the address of an emitting contract' })
+  .transform((value) => value.replace('0x', '').padStart(64, '0'))
+
+const payloadOffset = text(/^(0|[1-9][0-9]{0,5})$/, 'must be an offset in the payload, in bytes')
+const payloadBytes = text(/^(0x)?([0-9a-fA-F]{2}){1,64}$/, 'must be 1 to 64 bytes in hex').transform((value) =>
+  value.toLowerCase().replace('0x', ''),
+)
+const oneWord = text(/^(true|false|[0-9]{1,78}|0x([0-9a-fA-F]{2}){1,32})$/, 'must be true, false, a decimal number or 0x hex')
+  .refine((value) => /^(true|false|0x.*)$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
+  .describe('true, false, a decimal number, or 0x hex.')
+const viewOfWords = text(
+  /^[A-Za-z_$][\w$]*\(((bool|address|bytes32|u?int[0-9]{1,3})(,(bool|address|bytes32|u?int[0-9]{1,3}))*)?\)$/,
+  'must be a view with arguments of one word: name(bytes32,uint64)',
+)
+/** Types that each value of the message fits. */
+const fitting: Readonly<Record<string, RegExp>> = {
+  $digest: /^(bytes32|uint256)$/,
+  $emitter: /^(bytes32|uint256)$/,
+  $emitterChain: /^uint(16|32|64|128|256)$/,
+  $sequence: /^uint(64|128|256)$/,
+}
+
+function fitsType(arg: string, type: string): boolean {
+  const form = Object.hasOwn(fitting, arg) ? fitting[arg] : undefined
+  if (form) return form.test(type)
+  if (type === 'bool') return arg === 'true' || arg === 'false'
+  if (type === 'address' || type === 'bytes32') return arg.length === (type === 'address' ? 42 : 66)
+  return !/^(true|false)$/.test(arg) && BigInt(arg) < 2n ** (BigInt(type.replace(/^u?int/, '')) - (type.startsWith('u') ? 0n : 1n))
+}
+
+const deliveredViewSchema = z
+  .strictObject({
+    contract: address.optional().describe('Contract that has the view. Absent: the contract that gets the message.'),
+    view: viewOfWords.describe("The view, as name(types): isTransferCompleted(bytes32). Its answer is one word."),
+    args: z
+      .array(z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord]))
+      .default(['$digest'])
+      .describe('Its arguments: values, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message.'),
+    is: oneWord.default('true').describe('The answer once the message is delivered.'),
+  })
+  .refine(({ view, args }) => {
+    const types = view.slice(view.indexOf('(') + 1, -1).split(',').filter(Boolean)
+    return types.length === args.length && args.every((arg, index) => fitsType(arg, types[index] ?? ''))
+  }, 'must have one argument of the right type for each type of the view')
+
+/** The messages of one emitter to one contract. */
+const receiverRouteSchema = z.strictObject({
+  source: sourceName.describe('Source chain (without a node: `wormhole-<chain id>`).'),
+  emitter: emitterOrAddress.describe('Emitter: the address of the emitting contract, or 64 hex digits.'),
+  where: z
+    .record(payloadOffset, payloadBytes)
+    .default({})
+    .describe(
+      'Offset in the payload, in bytes → the bytes there. All must match. Payload 3 of the token bridge has the recipient contract (32 bytes) at 67 and its chain (2 bytes) at 99.',
+    ),
+  target: chainName.describe('Target chain.'),
+  contract: address.describe('Contract that gets the message.'),
+  function: text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
+    .default('executeVAAv1(bytes)')
+    .describe('Its function that takes the signed VAA, as name(bytes). The default is that of Wormhole\'s Executor receivers.'),
+  delivered: deliveredViewSchema.describe('The view that shows a delivery. Its answer decides when a transfer is delivered.'),
+  free: z
+    .literal(true)
+    .describe('Must be true: such messages pay no fee, so anyone who can make the emitter send a message makes your lanes pay for gas.'),
+  stream: emitterStreamSchema
+    .prefault({})
+    .describe("Settings of the emitter's stream. Of several routes of one emitter, the first counts. Ignored for token bridges, which have `streams`."),
+})
+
+export const receiversSchema = z.strictObject({
+  routes: z
+    .array(receiverRouteSchema)
+    .min(1)
+    .max(200)
+    .describe('Routes from an emitter to a contract. The first that matches a message takes it, before the token bridge.'),
+})
+
 export const nativeRouteSchema = z.strictObject({
   source: chainName.describe('Source chain.'),
   target: chainName.describe('Target chain.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
+import { nativeBridgeSchema, receiversSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { notificationsSchema } from './notification-schema.ts'
@@ -171,6 +171,9 @@ export const configSchema = z.strictObject({
   bridges: z
     .strictObject({
       'wormhole-token-bridge': wormholeTokenBridgeSchema.optional().describe("Wormhole's token bridge."),
+      receivers: receiversSchema
+        .optional()
+        .describe('Messages of any emitter to contracts that take a signed VAA. Needs wormhole-token-bridge, whose spies and APIs it uses.'),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })
     .describe('The protocols whose transfers are delivered.'),

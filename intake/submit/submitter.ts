@@ -92,10 +92,11 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 
   async function submitMessage(name: BridgeName, message: Uint8Array, options: SubmitOptions): Promise<SubmitResult> {
-    const bridge = bridges.get(name)
-    if (!bridge)
+    const named = bridges.get(name)
+    if (!named)
       throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
-    const transfer = bridge.decode(message)
+    const transfer = named.decode(message)
+    const bridge = bridges.get(transfer.bridge) ?? named
     const [content, signers] = [bridge.content(message), bridge.signedBy?.(message)]
     const id = transferId(transfer)
     // Copies signed by the same guardian set are interchangeable.

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { completedTopic, initiatedTopic, transfersIn } from '../../bridges/native-bridge/events.ts'
 import { readMessage as readNative, writeMessage, idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
-import { publishedIn } from '../../bridges/wormhole-token-bridge/published.ts'
+import { publishedIn } from '../../bridges/kit/published.ts'
+import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
 import { explainRevert as explainWormhole } from '../../bridges/wormhole-token-bridge/reverts.ts'
 import { readBlock } from '../../chains/evm/heads/blocks.ts'
 import { parseAnswers, readError } from '../../chains/evm/nodes/json-rpc.ts'
@@ -70,7 +71,8 @@ function chainWith(topics: readonly string[], data: string) {
     block: () => Promise.resolve({ ...place, parentHash: hash, timestamp: 1_700_000_000 } as never),
   }
 }
-const source = { core: address, sourceChain: 'ethereum', emitterChain: 2, emitter, chainNames: new Map([[4, 'bsc']]) }
+const source = { core: address, sourceChain: 'ethereum', emitterChain: 2, emitter }
+const decodeAll = createDecode(new Map([[4, 'bsc']]))
 const publishedTopics = [id('LogMessagePublished(address,uint64,uint32,bytes,uint8)'), `0x${emitter}`]
 const publishedData = bytesOf(coder.encode(['uint64', 'uint32', 'bytes', 'uint8'], [7, 0, `0x${payload}`, 1]).slice(2))
 const range = { fromBlock: 0, toBlock: 9 }
@@ -205,7 +207,7 @@ export const targets: readonly FuzzTarget[] = [
     never,
   ),
   target('published-log', nearlyBytes(publishedData), (hex) =>
-    publishedIn(chainWith(publishedTopics, `0x${hex}`), source, range, () => true),
+    publishedIn(chainWith(publishedTopics, `0x${hex}`), source, range, { decode: decodeAll, wanted: () => true }),
   ),
   target(
     'published-topics',
@@ -213,7 +215,7 @@ export const targets: readonly FuzzTarget[] = [
     (topics) =>
       Array.isArray(topics) &&
       topics.every((one) => typeof one === 'string') &&
-      publishedIn(chainWith(topics, `0x${publishedData.toString('hex')}`), source, range, () => true),
+      publishedIn(chainWith(topics, `0x${publishedData.toString('hex')}`), source, range, { decode: decodeAll, wanted: () => true }),
   ),
   target('initiated-log', nearlyBytes(bytesOf(coder.encode(['uint256', 'uint256'], [5, 7]).slice(2))), (hex) =>
     transfersIn(chainWith(words('BridgeTransferInitiated'), `0x${hex}`), address, initiatedTopic, range),

@@ -4,8 +4,9 @@ import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { initiatedTopic, transfersIn } from '../../bridges/native-bridge/events.ts'
 import { idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert } from '../../bridges/native-bridge/reverts.ts'
-import { createGuardianSets } from '../../bridges/wormhole-token-bridge/verify.ts'
-import { publishedIn } from '../../bridges/wormhole-token-bridge/published.ts'
+import { createGuardianSets } from '../../bridges/kit/guardian-sets.ts'
+import { publishedIn } from '../../bridges/kit/published.ts'
+import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
 import { explainRevert as explainWormholeRevert } from '../../bridges/wormhole-token-bridge/reverts.ts'
 import type { PlacedLog } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
@@ -14,7 +15,7 @@ import { transferPayload } from '../helpers/vaa.ts'
 const coder = AbiCoder.defaultAbiCoder()
 const core = `0x${'c0'.repeat(20)}`
 const emitter = 'bb'.repeat(20).padStart(64, '0')
-const source = { core, sourceChain: 'ethereum', emitterChain: 2, emitter, chainNames: new Map([[4, 'bsc']]) }
+const source = { core, sourceChain: 'ethereum', emitterChain: 2, emitter }
 const block = { height: 5, hash: `0x${'05'.repeat(32)}` }
 const word = (value: bigint) => toBeHex(value, 32)
 
@@ -41,10 +42,12 @@ async function codeOf(reading: Promise<unknown>): Promise<string> {
   return toRelayerError(error).code
 }
 
+const decode = createDecode(new Map([[4, 'bsc']]))
+
 describe('the log of a published message', () => {
   const good = encoded(transferPayload({}))
   const read = (data: string, timestamp?: number) =>
-    publishedIn(chainWith(publishedTopics, data, timestamp), source, { fromBlock: 0, toBlock: 9 }, () => true)
+    publishedIn(chainWith(publishedTopics, data, timestamp), source, { fromBlock: 0, toBlock: 9 }, { decode, wanted: () => true })
 
   test('is read as the core contract writes it', async () => {
     expect(await read(good)).toMatchObject([{ number: '7', height: 5, content: { kind: 'transfer', transfer: { sourceId: '2' } } }])

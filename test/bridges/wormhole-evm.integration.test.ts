@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callsOf } from '../helpers/node-calls.ts'
 import { createEvmEndpoint, redemptionLog } from '../../bridges/wormhole-token-bridge/evm.ts'
 import { findDelivery } from '../../bridges/kit/logs.ts'
-import { createGuardianSets } from '../../bridges/wormhole-token-bridge/verify.ts'
+import { createGuardianSets, createVerifier } from '../../bridges/kit/guardian-sets.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import { devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { governance, type Message, signVaa as signBy, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
@@ -12,6 +12,7 @@ import { codeOfAsync } from '../helpers/refusals.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { deployForwarder } from '../helpers/forwarder.ts'
 import { transferPayload } from '../helpers/vaa.ts'
+import { chainTime } from '../../chains/heads.ts'
 
 const selector = (method: string) => id(`${method}(bytes)`).slice(0, 10)
 const erc20 = artifact('TokenImplementation').abi
@@ -163,7 +164,10 @@ describe('the token bridge on a real chain', () => {
     test('nothing at all where the address of the config is not the contract', async () => {
       const { transfer, endpoint } = decode(network.message())
       const { core, tokenBridge } = network.ethereum
-      const wrong = (addresses: object) => createEvmEndpoint({ chain: network.chain, wormholeChainId: 2, core, tokenBridge, ...addresses })
+      const wrong = (addresses: { core?: string; tokenBridge?: string }) => {
+        const verify = createVerifier(createGuardianSets(network.chain, addresses.core ?? core), () => chainTime(network.chain))
+        return createEvmEndpoint({ chain: network.chain, wormholeChainId: 2, tokenBridge, verify, ...addresses })
+      }
       expect(await codeOfAsync(() => wrong({ core: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')
       expect(await codeOfAsync(() => wrong({ tokenBridge: freshAddress() }).validate(transfer))).toBe('NODE_REFUSED')
       expect(await codeOfAsync(() => wrong({ tokenBridge: freshAddress() }).delivered(transfer, 'latest'))).toBe('NODE_REFUSED')

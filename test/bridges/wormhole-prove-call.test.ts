@@ -1,6 +1,7 @@
 import { AbiCoder, concat, Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { createProveCall, selectorOf } from '../../bridges/wormhole-token-bridge/calls.ts'
+import { selectorOf } from '../../bridges/kit/bytes-call.ts'
+import { createProveCall } from '../../bridges/wormhole-token-bridge/calls.ts'
 import { tokenBridgeAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'

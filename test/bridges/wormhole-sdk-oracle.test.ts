@@ -5,7 +5,8 @@ import { createVAA, deserialize, keccak256, serialize, Signature, UniversalAddre
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { digestOf, readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
+import { digestOf } from '../../bridges/kit/guardian-sets.ts'
+import { readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa, toHex } from '../../domain/vaa.ts'
 import { bytesOf, mainnetVaas } from '../helpers/vaa.ts'
 

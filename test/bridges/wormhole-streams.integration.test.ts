@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SignedSource } from '../../bridges/port.ts'
-import type { SourceReader } from '../../bridges/wormhole-token-bridge/published.ts'
-import { createTokenBridgeSource } from '../../bridges/wormhole-token-bridge/streams.ts'
+import type { SourceReader } from '../../bridges/kit/published.ts'
+import { createEmitterSource } from '../../bridges/kit/emitter-sources.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { type Guardian, startGuardian } from '../../lab/devnet/wormhole/guardian.ts'
@@ -14,6 +14,7 @@ import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
+import { ofTokenBridge } from '../helpers/of-token-bridge.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 
@@ -35,14 +36,13 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     ]),
     reader: SourceReader & { readonly networkId: string } = chain,
   ) =>
-    createTokenBridgeSource({
+    createEmitterSource({
       chain: reader,
       core: ethereum.core,
       sourceChain: 'ethereum',
       emitterChain: 2,
       emitter: emitter(),
-      chainNames,
-      targets: new Map(targets.map((name) => [name, { chain: target, tokenBridge: bsc.tokenBridge }])),
+      ...ofTokenBridge(chainNames, new Map(targets.map((name) => [name, { chain: target, tokenBridge: bsc.tokenBridge }]))),
       begins: {},
       maxOpen: 10,
     })
@@ -108,14 +108,13 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect(await source.highest()).toBe('3')
     await finalise()
     expect(await source.highest()).toBe('4')
-    const other = createTokenBridgeSource({
+    const other = createEmitterSource({
       ...{
         chain,
         core: ethereum.core,
         sourceChain: 'ethereum',
         emitterChain: 2,
-        chainNames: new Map(),
-        targets: new Map(),
+        ...ofTokenBridge(),
         begins: {},
         maxOpen: 1,
       },
@@ -200,9 +199,9 @@ describe('a token bridge as a numbered source, on real contracts', () => {
   })
 
   test('fails where the config names another contract', async () => {
-    const wrong = createTokenBridgeSource({
+    const wrong = createEmitterSource({
       ...{ chain, core: ethereum.weth, sourceChain: 'ethereum', emitterChain: 2, emitter: emitter(), begins: {}, maxOpen: 1 },
-      ...{ chainNames: new Map(), targets: new Map() },
+      ...ofTokenBridge(),
     })
     expect(await codeOfAsync(() => wrong.highest())).toBe('NODE_REFUSED')
   })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bridge, Verdict } from '../../bridges/port.ts'
-import { contentOf, createDecode, signedBy } from '../../bridges/wormhole-token-bridge/message.ts'
+import { signedBy } from '../../bridges/kit/signed-messages.ts'
+import { contentOf, createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
 import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { unused } from '../helpers/unused.ts'

@@ -32,8 +32,8 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** One lookup per bridge, because a lookup limits the requests of this process to each API server. */
-  readonly vaaLookup: (bridge: string) => VaaLookup
+  /** Limits the requests of this process to each API server. */
+  readonly vaaLookup: VaaLookup
 }
 
 export function createContext(parts: ProcessParts): ProcessContext {
@@ -44,20 +44,11 @@ export function createContext(parts: ProcessParts): ProcessContext {
   return {
     ...parts,
     stepTimes,
-    vaaLookup: vaaLookups(config),
+    vaaLookup: createVaaLookup(signedApis(config)),
     submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(feeDefaults(config), settings),
     losses: new Losses(quarantineSeconds * 1_000, BigInt(maxLossPerTokenPerHourWei), createLossReports(parts)),
-  }
-}
-
-function vaaLookups(config: Config): ProcessContext['vaaLookup'] {
-  const lookups = new Map<string, VaaLookup>()
-  return (bridge) => {
-    const lookup = lookups.get(bridge) ?? createVaaLookup(signedApis(config).get(bridge) ?? { guardianApis: [], wormholescanApis: [] })
-    lookups.set(bridge, lookup)
-    return lookup
   }
 }
 

@@ -82,7 +82,7 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
 function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
   return [...bridges.values()].flatMap((bridge) => {
-    const lookup = context.vaaLookup(bridge.name)
+    const lookup = context.vaaLookup
     return bridge.sources.flatMap((source) => {
       if (source.kind !== 'signed') return []
       const common = { ...commonOptions(context), source, bridge, lookup }

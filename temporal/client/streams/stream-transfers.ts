@@ -1,4 +1,4 @@
-import type { Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
+import type { BridgeName, Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
 import { groupBy } from '../../../domain/group-by.ts'
 import { searchAttributes, transferIdParts } from '../../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
@@ -7,7 +7,9 @@ import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Wormhole chain id. Finds transfers even if the config named the source differently in the past. */
+  /** Absent: `bridge` alone. The bridges whose transfers the stream may hold. */
+  readonly owners?: readonly BridgeName[] | undefined
+  /** Wormhole chain id. If it is given, transfers whose source had another name in the config are selected too. */
   readonly emitterChain?: number | undefined
 }
 
@@ -79,22 +81,27 @@ async function list(client: TemporalClient, of: StreamOfTransfers, which: string
   return listedOf(of, await listWorkflows(client, queryOf(of, which)))
 }
 
-function queryOf(
-  { bridge: Bridge, sourceChain, targetChain: TargetChain, emitter, emitterChain }: StreamOfTransfers,
-  which: string,
-): string {
+function queryOf(of: StreamOfTransfers, which: string): string {
+  const { sourceChain, targetChain: TargetChain, emitter, emitterChain } = of
+  const owners = ownersOf(of)
+  const isOwned = `${searchAttributes.Bridge.name} IN (${owners.map(quoted).join(', ')})`
   const fromChain = `${searchAttributes.SourceChain.name} = ${quoted(sourceChain)}`
-  if (emitter === undefined || emitterChain === undefined) return transfersWith({ Bridge, TargetChain }, fromChain, which)
-  const underNumber = `WorkflowId STARTS_WITH ${quoted(`${Bridge}:${emitterChain}:${emitter}:`)}`
-  return transfersWith({ Bridge, TargetChain }, `(${fromChain} OR ${underNumber})`, which)
+  if (emitter === undefined || emitterChain === undefined) return transfersWith({ TargetChain }, isOwned, fromChain, which)
+  const underNumber = owners.map((bridge) => `WorkflowId STARTS_WITH ${quoted(`${bridge}:${emitterChain}:${emitter}:`)}`)
+  return transfersWith({ TargetChain }, isOwned, `(${[fromChain, ...underNumber].join(' OR ')})`, which)
+}
+
+function ownersOf({ bridge, owners = [bridge] }: StreamOfTransfers): readonly BridgeName[] {
+  return owners
 }
 
 /** Anyone with access to Temporal can choose ids and attributes, so runs that cannot be of the stream are omitted. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
+  const owners = ownersOf(of)
   return runs.flatMap((run) => {
     const { workflowId: id, runId, status } = run
     const { bridge, emitter, sequence: number } = { ...transferIdParts(id) }
-    if (number === undefined || bridge !== of.bridge || emitter !== (of.emitter ?? emitter)) return []
+    if (bridge === undefined || number === undefined || !owners.includes(bridge) || emitter !== (of.emitter ?? emitter)) return []
     const state = status.name === 'RUNNING' || status.name === 'COMPLETED' ? (stateOf(run) ?? 'admitting') : 'undone'
     return [{ number, id, runId, state, running: status.name === 'RUNNING' }]
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { streamNames } from '../../../bridges/registry.ts'
-import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/streams.ts'
+import { createSourceWithoutNode } from '../../../bridges/kit/emitter-sources.ts'
 import type { SignedSource } from '../../../bridges/port.ts'
 import { checkStreams } from '../../../cli/doctor/workflows.ts'
 import { parseConfig } from '../../../config/load/load.ts'
@@ -14,6 +14,7 @@ import { chainWithoutNode } from '../../../intake/streams/signed/bootstrap.ts'
 import { applyToStream, listStreamNames, queryStream } from '../../../temporal/client/streams/streams.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { type ScannedSetting, startScannedSetting } from './setting.ts'
+import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 let setting: ScannedSetting
 beforeAll(async () => {
@@ -59,7 +60,7 @@ describe('a config that changes while its stream runs', () => {
 describe('a source that gets a node, loses it, and is renamed', () => {
   const emitter = 'c5'.repeat(32)
   const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`
-  const own = { emitterChain: 2, emitter, targets: new Map(), maxOpen: 50 }
+  const own = { emitterChain: 2, emitter, ...ofTokenBridge(), maxOpen: 50 }
   const heard = createSourceWithoutNode({ ...own, begins: {}, sourceChain: 'wormhole-2' })
   /** The client of a process whose config gives the source's chain this name. */
   const client = (chain: string): TemporalClient =>

@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SignedSource } from '../../../bridges/port.ts'
-import { createTokenBridgeSource } from '../../../bridges/wormhole-token-bridge/streams.ts'
+import { createEmitterSource } from '../../../bridges/kit/emitter-sources.ts'
 import type { EvmChain } from '../../../chains/evm/index.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import type { Anvil } from '../../../lab/devnet/chain/anvil.ts'
@@ -18,6 +18,7 @@ import { head } from '../../helpers/heads.ts'
 import { unused } from '../../helpers/unused.ts'
 import { transferPayload } from '../../helpers/vaa.ts'
 import { fakeStream } from './fake-context.ts'
+import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const day = 86_400
 /** Published before the pause of eight days, and in all. */
@@ -105,9 +106,9 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     chain = testChain(anvils[0]!.url, { name: 'ethereum' })
     await chain.connect()
     await head(chain, ({ finalized }) => finalized >= height)
-    const counted = createTokenBridgeSource({
-      ...{ chain, core, sourceChain: 'ethereum', emitterChain: 2, emitter: toUniversal(user.address), chainNames },
-      targets: new Map([['bsc', { chain: { name: 'bsc', call: isRedeemed }, tokenBridge: `0x${'b0'.repeat(20)}` }]]),
+    const counted = createEmitterSource({
+      ...{ chain, core, sourceChain: 'ethereum', emitterChain: 2, emitter: toUniversal(user.address) },
+      ...ofTokenBridge(chainNames, new Map([['bsc', { chain: { name: 'bsc', call: isRedeemed }, tokenBridge: `0x${'b0'.repeat(20)}` }]])),
       begins: {},
       maxOpen: 10,
     })
@@ -196,9 +197,10 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
         head(target, ({ finalized }) => finalized >= last),
         head(chain, ({ finalized }) => finalized >= mined.at(-1)!.blockNumber),
       ])
-      const bridge = createTokenBridgeSource({
-        ...{ chain, core, sourceChain: 'ethereum', emitterChain: 2, emitter: toUniversal(ethereum.tokenBridge), chainNames },
-        ...{ targets: new Map([['bsc', { chain: target, tokenBridge: bsc.tokenBridge }]]), begins: {}, maxOpen: 100 },
+      const bridge = createEmitterSource({
+        ...{ chain, core, sourceChain: 'ethereum', emitterChain: 2, emitter: toUniversal(ethereum.tokenBridge) },
+        ...ofTokenBridge(chainNames, new Map([['bsc', { chain: target, tokenBridge: bsc.tokenBridge }]])),
+        ...{ begins: {}, maxOpen: 100 },
       })
       const { streamClient } = fakeStream({ ...bridge.config, first: '0' })
       const upTo = String(messages.at(-1)!.sequence)

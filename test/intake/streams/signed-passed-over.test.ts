@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
-import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/streams.ts'
+import { createSourceWithoutNode } from '../../../bridges/kit/emitter-sources.ts'
 import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import { createSpyIntake } from '../../../intake/spy/spy.ts'
@@ -13,6 +13,7 @@ import type { NumberStatus } from '../../../intake/streams/number-status.ts'
 import { unused } from '../../helpers/unused.ts'
 import { signVaa, transferPayload } from '../../helpers/vaa.ts'
 import { onEveryChain } from '../../helpers/on-every-chain.ts'
+import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const emitter = 'ec'.repeat(32)
 const source = createSourceWithoutNode({
@@ -21,7 +22,7 @@ const source = createSourceWithoutNode({
   emitter,
   sourceChain: 'wormhole-1',
   maxOpen: 200,
-  targets: new Map([['ethereum', {} as never]]),
+  ...ofTokenBridge(new Map(), new Map([['ethereum', {} as never]])),
 })
 const vaa = (sequence: bigint, toChain: number) =>
   signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes

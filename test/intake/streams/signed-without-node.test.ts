@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SignedSource, Verdict } from '../../../bridges/port.ts'
-import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/streams.ts'
+import { createSourceWithoutNode } from '../../../bridges/kit/emitter-sources.ts'
 import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
@@ -16,10 +16,11 @@ import { unused } from '../../helpers/unused.ts'
 import { signVaa, transferPayload } from '../../helpers/vaa.ts'
 import { fakeStream } from './fake-context.ts'
 import { onEveryChain } from '../../helpers/on-every-chain.ts'
+import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const emitter = 'ec'.repeat(32)
 const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
-const source = (first?: string) => createSourceWithoutNode({ ...own, begins: { first }, targets: new Map() })
+const source = (first?: string) => createSourceWithoutNode({ ...own, ...ofTokenBridge(), begins: { first } })
 /** To a chain that the config has, and to one that it does not have. */
 const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 
@@ -29,7 +30,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
   const asked: string[] = []
   const started: string[] = []
   const deps = {
-    source: createSourceWithoutNode({ ...own, begins: {}, targets: new Map([['ethereum', {} as never]]) }),
+    source: createSourceWithoutNode({ ...own, begins: {}, ...ofTokenBridge(new Map(), new Map([['ethereum', {} as never]])) }),
     chain: chainWithoutNode('wormhole-1'),
     bridge: {
       name: 'wormhole-token-bridge' as const,

@@ -20,9 +20,10 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
 
 /** `own`: guardians signed the run's message, with this emitter and number. `unproved`: unknown guardian set. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
-type Message = Omit<Transfer, 'message'>
 
 const mostKept = 20_000
+/** Characters of all messages that are kept, in base64. */
+const mostCharacters = 64 * 1024 * 1024
 /** Inputs that one call reads, `mostOfNumber` for each number, so that strangers' runs cannot crowd out others. */
 const mostReads = 1_000
 const mostOfNumber = 4
@@ -35,7 +36,7 @@ export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 /** Finds runs whose messages guardians signed, because a stranger in Temporal can start runs with any id. */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
-  const messages = boundedMap<string, Message>(mostKept)
+  const messages = boundedMap<string, Transfer>(mostCharacters, 0, ({ message }) => message.length)
   const foreign = boundedMap<string, true>(mostKept)
   const unproved = boundedMap<string, true>(mostKept, againMs)
 
@@ -69,11 +70,11 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 
   return {
-    know: (id: string, { message: _, ...transfer }: Transfer) => void messages.set(id, transfer),
+    know: (id: string, transfer: Transfer) => void messages.set(id, transfer),
     /** Leaves out runs that cannot be read or proved, and does not throw because of them. */
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
-    async messages(listed: readonly ListedTransfer[]): Promise<readonly Message[]> {
+    async messages(listed: readonly ListedTransfer[]): Promise<readonly Transfer[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
     /** Drops unproved ended runs, and `delivered` runs that the target lacks. Throws target errors except outages. */
@@ -89,13 +90,13 @@ export function createProvedTransfers(deps: ProvedDeps) {
 }
 
 /** Proves a run by its input. Never throws. */
-async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readonly proof: Proof; readonly message?: Message }> {
+async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readonly proof: Proof; readonly message?: Transfer }> {
   const { bridge, client, logger } = deps
   const { id, runId } = listed
   try {
     const stored = await storedTransfer(client, id, runId)
     const bytes = new Uint8Array(Buffer.from(stored.message, 'base64'))
-    const { message: _, ...message } = bridge.decode(bytes)
+    const message = bridge.decode(bytes)
     if (!isOwn(deps, listed, message)) return { proof: 'foreign' }
     const verdict = await ofChain(bridge.endpoints, { chain: message.targetChain }).verify(bytes)
     if (verdict.kind === 'wait') return { proof: 'unproved' }
@@ -110,7 +111,7 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   }
 }
 
-function isOwn({ source }: ProvedDeps, { id, number }: ListedTransfer, message: Message): boolean {
+function isOwn({ source }: ProvedDeps, { id, number }: ListedTransfer, message: Transfer): boolean {
   const isOfSource = message.sourceId === String(source.emitterChain) && message.emitter === source.emitter
 
   return isOfSource && message.sequence === number && id === transferId(message)

@@ -156,7 +156,7 @@ async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: 
 /** `done`: numbers that are delivered for good. `unread`: numbers of targets in an outage. Throws other errors. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
-  transfers: readonly Omit<Transfer, 'message'>[],
+  transfers: readonly Transfer[],
 ): Promise<{ readonly done: ReadonlySet<string>; readonly unread: ReadonlyMap<string, RelayerError> }> {
   const [done, unread] = [new Set<string>(), new Map<string, RelayerError>()]
   const targets = new Set(transfers.map(({ targetChain }) => targetChain))

@@ -2,11 +2,10 @@ import { concat, getBytes, id, type Result, toBeHex, zeroPadValue } from 'ethers
 import type { BlockRef, Chain, Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { remember } from '../../runtime/remember.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, Published } from '../port.ts'
-import { type LogReader, type LogsAt, readLogs } from '../kit/logs.ts'
-import { coreAbi } from './contracts.ts'
-import { digestOf, parseTokenTransfer, wormholeTokenBridge } from './message.ts'
+import { coreAbi } from './guardian-sets.ts'
+import { type LogReader, type LogsAt, readLogs } from './logs.ts'
 
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
@@ -20,9 +19,10 @@ export interface Emitter {
 
 export interface EmitterWithNode extends Emitter {
   readonly core: string
-  /** Wormhole chain id → name, for every chain of the config. */
-  readonly chainNames: ReadonlyMap<number, ChainName>
 }
+
+/** Reads a message as the bridge that owns it. Throws RelayerError for a message that no bridge delivers. */
+export type Decode = (message: Uint8Array) => Transfer
 
 /** A message has 32 bits for the block's time in seconds. */
 const latestTime = 2 ** 32 - 1
@@ -34,8 +34,7 @@ export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,
   range: BlockRange,
-  wanted: (number: string) => boolean,
-  at?: LogsAt,
+  { decode, wanted, at }: { readonly decode: Decode; readonly wanted: (number: string) => boolean; readonly at?: LogsAt | undefined },
 ) {
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)
@@ -51,7 +50,7 @@ export async function publishedIn(
       const args = argumentsOf(chain, log)
       const { height } = log.block
       const number = String(args['sequence'])
-      return wanted(number) ? { number, height, content: contentOf(source, args, await timeOf(log.block)) } : { number, height }
+      return wanted(number) ? { number, height, content: contentOf(source, args, await timeOf(log.block), decode) } : { number, height }
     }),
   )
 }
@@ -70,12 +69,14 @@ function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
   })
 }
 
-function contentOf(source: EmitterWithNode, args: Result, timestamp: number): NonNullable<Published['content']> {
-  const targetChain = targetOf(source, getBytes(String(args['payload'])))
-  if (targetChain === undefined) return { kind: 'none' }
-  const { sourceChain, emitterChain, emitter } = source
+/** Version 1, guardian set 0, no signatures. */
+const unsignedHeader = '0x010000000000'
+
+/** `none`: no bridge delivers the message. */
+function contentOf({ emitterChain, emitter }: Emitter, args: Result, timestamp: number, decode: Decode): NonNullable<Published['content']> {
   // Body of the future VAA (whitepaper 0001). Guardians sign its double hash.
-  const body = concat([
+  const message = concat([
+    unsignedHeader,
     toBeHex(timestamp, 4),
     toBeHex(args['nonce'], 4),
     toBeHex(emitterChain, 2),
@@ -84,23 +85,10 @@ function contentOf(source: EmitterWithNode, args: Result, timestamp: number): No
     toBeHex(args['consistencyLevel'], 1),
     String(args['payload']),
   ])
-  const transfer = {
-    bridge: wormholeTokenBridge,
-    sourceChain,
-    sourceId: String(emitterChain),
-    targetChain,
-    emitter,
-    sequence: String(args['sequence']),
-  }
-  return { kind: 'transfer', transfer: { ...transfer, digest: digestOf({ body }) } }
-}
-
-/** Undefined if the payload is no transfer, or not to a chain of the config. */
-function targetOf({ chainNames }: EmitterWithNode, payload: Uint8Array): ChainName | undefined {
   try {
-    return chainNames.get(parseTokenTransfer(payload).targetChain)
+    return { kind: 'transfer', transfer: decode(getBytes(message)) }
   } catch (error) {
-    if (error instanceof RelayerError) return undefined
+    if (error instanceof RelayerError) return { kind: 'none' }
     throw error
   }
 }

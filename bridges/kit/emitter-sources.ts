@@ -1,0 +1,77 @@
+import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import type { SignedSource } from '../port.ts'
+import { askMostIf, type Finality, read } from './contract-reader.ts'
+import { coreAbi } from './guardian-sets.ts'
+import { type Decode, type Emitter, type EmitterWithNode, publishedIn, type SourceReader } from './published.ts'
+
+type CountingChain = SourceReader & { readonly networkId: string }
+
+/** The messages of all emitters, whichever bridge delivers them. */
+export interface SignedMessages {
+  readonly decode: Decode
+  /** Whether the target's state shows the transfer. False for a target that this process does not serve. */
+  isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
+}
+
+interface SourceOptions {
+  readonly messages: SignedMessages
+  readonly bridge: BridgeName
+  readonly owners: readonly BridgeName[]
+  /** The name of the stream begins with it. */
+  readonly prefix: string
+  readonly begins: SignedSource['begins']
+  readonly maxOpen: number
+}
+
+/** An emitter's messages as a numbered source. The core contract's count and logs prove which messages exist. */
+export function createEmitterSource(options: SourceOptions & EmitterWithNode & { readonly chain: CountingChain }): SignedSource {
+  const { chain, core, emitter, messages } = options
+  return {
+    // The core contract is the origin, because it counts the messages. The emitter is in the stream id.
+    ...sourceOf(options, `${chain.networkId}/${core.toLowerCase()}`),
+    async highest() {
+      const args = [`0x${emitter.slice(24)}`]
+      const [next] = await read(chain, { abi: coreAbi, to: core, method: 'nextSequence', args, at: 'agreed' })
+      return next === 0n ? undefined : String(BigInt(next) - 1n)
+    },
+    published: (range, wanted = () => true, at) => publishedIn(chain, options, range, { decode: messages.decode, wanted, at }),
+  }
+}
+
+/**
+ * For a source without a node. Guardians sign its messages. Only received messages show which numbers exist.
+ * @param judges chains whose core contracts can check signatures
+ */
+export function createSourceWithoutNode(options: SourceOptions & Emitter & { readonly judges: readonly ChainName[] }): SignedSource {
+  const { sourceChain, emitter, judges } = options
+  return {
+    // The origin has no network id. The emitter differs between mainnet and testnet on all but a few chains.
+    ...sourceOf(options, `${sourceChain}/${emitter}`),
+    withoutNode: { judges },
+    highest: async () => undefined,
+    published: async () => [],
+  }
+}
+
+function sourceOf({ sourceChain, emitterChain, emitter, messages, bridge, owners, prefix, begins, maxOpen }: SourceOptions & Emitter, origin: string) {
+  return {
+    kind: 'signed',
+    config: { stream: streamOf(prefix, sourceChain, emitter), origin, first: begins.first ?? '0', maxOpen },
+    bridge,
+    owners,
+    sourceChain,
+    emitterChain,
+    emitter,
+    begins,
+    async delivered(transfers: readonly Transfer[]) {
+      // A number that counts as delivered is never started, so most nodes are asked if one node shows the delivery.
+      const shown = await askMostIf(transfers, messages.isDelivered, (delivered) => delivered)
+      return shown.map((delivered) => delivered === true)
+    },
+  } as const
+}
+
+/** @param source the name or Wormhole chain id of its chain */
+export function streamOf(prefix: string, source: ChainName | number, emitter: string): string {
+  return `${prefix}:${source}:${emitter}`
+}
