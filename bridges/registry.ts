@@ -15,7 +15,12 @@ import { contentOf as nativeContent, createDecode as createNativeDecode, nativeB
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges, SignedSource } from './port.ts'
 import { createEvmEndpoint as createReceiversEndpoint } from './receivers/evm.ts'
-import { contentOf as contentOfReceiver, createDecode as createReceiversDecode, type ReceiverRoute, receivers } from './receivers/receivers.ts'
+import {
+  contentOf as contentOfReceiver,
+  createDecode as createReceiversDecode,
+  type ReceiverRoute,
+  receivers,
+} from './receivers/receivers.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { contentOf, createDecode, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
@@ -58,7 +63,9 @@ const makers: {
       content: (bytes) => contentOfReceiver(all, bytes),
       signedBy,
       endpoints: new Map(endpoints),
-      sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === receivers ? sourcesOfEmitter(emitter, options, { served, signed }) : [])),
+      sources: emittersOf(options).flatMap((emitter) =>
+        emitter.bridge === receivers ? sourcesOfEmitter(emitter, options, { served, signed }) : [],
+      ),
     }
   },
   'wormhole-token-bridge': (settings, options, { served, signed }) => {
@@ -149,7 +156,9 @@ export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets:
 }
 
 /** APIs of signed messages. URLs may hold keys. */
-export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
+export function signedApis({
+  bridges,
+}: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
   return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
 }
 
@@ -188,7 +197,11 @@ const wormhole = 'wormhole'
 const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
 /** No source if the emitter is on a chain that has a node and is not served. */
-function sourcesOfEmitter(end: ConfiguredEmitter, options: BridgesOptions, { served, signed }: Pick<Links, 'served' | 'signed'>): SignedSource[] {
+function sourcesOfEmitter(
+  end: ConfiguredEmitter,
+  options: BridgesOptions,
+  { served, signed }: Pick<Links, 'served' | 'signed'>,
+): SignedSource[] {
   const { sourceChain, stream } = end
   const { first, startBlock: block, maxOpen } = stream
   const owners = signedBridges.filter((name) => options.bridges[name])
@@ -238,7 +251,15 @@ export function sourceTitle(sourceChain: ChainName): string {
 function receiverRoute(route: Settings<typeof receivers>['routes'][number], options: BridgesOptions): ReceiverRoute {
   const { source, target, contract, emitter, where, delivered } = route
   const shown = { ...delivered, contract: delivered.contract ?? contract }
-  return { emitterChain: numberOf(source, options), emitter, where, targetChain: target, contract, function: route.function, delivered: shown }
+  return {
+    emitterChain: numberOf(source, options),
+    emitter,
+    where,
+    targetChain: target,
+    contract,
+    function: route.function,
+    delivered: shown,
+  }
 }
 
 /** Wormhole's number of a source. */

@@ -53,7 +53,10 @@ export function createSourceWithoutNode(options: SourceOptions & Emitter & { rea
   }
 }
 
-function sourceOf({ sourceChain, emitterChain, emitter, messages, bridge, owners, prefix, begins, maxOpen }: SourceOptions & Emitter, origin: string) {
+function sourceOf(
+  { sourceChain, emitterChain, emitter, messages, bridge, owners, prefix, begins, maxOpen }: SourceOptions & Emitter,
+  origin: string,
+) {
   return {
     kind: 'signed',
     config: { stream: streamOf(prefix, sourceChain, emitter), origin, first: begins.first ?? '0', maxOpen },

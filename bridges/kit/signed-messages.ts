@@ -40,7 +40,8 @@ export function toTransfer(
   { vaa, digest = digestOf(vaa) }: { readonly vaa: Vaa; readonly digest?: string },
   { chainNames, targetChain }: { readonly chainNames: ChainNames; readonly targetChain: ChainName },
 ): Transfer {
-  if (bytes.length > mostMessageBytes) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
+  if (bytes.length > mostMessageBytes)
+    throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
   return {
     bridge,
     sourceChain: sourceName(chainNames, vaa.emitterChain),

@@ -59,7 +59,9 @@ export function createDecode(routes: readonly ReceiverRoute[], chainNames: Chain
 /** See `Endpoint.calls`. */
 export function allCalls(routes: readonly ReceiverRoute[]): Readonly<Record<string, readonly string[]>> {
   const contracts = groupBy(routes, ({ contract }) => contract)
-  return Object.fromEntries([...contracts].map(([contract, own]) => [contract, [...new Set(own.map((route) => selectorOf(route.function)))]]))
+  return Object.fromEntries(
+    [...contracts].map(([contract, own]) => [contract, [...new Set(own.map((route) => selectorOf(route.function)))]]),
+  )
 }
 
 /** For people: the contract that gets the message. Throws what `parseVaa` throws. */

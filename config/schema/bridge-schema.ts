@@ -128,7 +128,7 @@ function fitsType(arg: string, type: string): boolean {
 const deliveredViewSchema = z
   .strictObject({
     contract: address.optional().describe('Contract that has the view. Absent: the contract that gets the message.'),
-    view: viewOfWords.describe("The view, as name(types): isTransferCompleted(bytes32). Its answer is one word."),
+    view: viewOfWords.describe('The view, as name(types): isTransferCompleted(bytes32). Its answer is one word.'),
     args: z
       .array(z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord]))
       .default(['$digest'])
@@ -136,7 +136,10 @@ const deliveredViewSchema = z
     is: oneWord.default('true').describe('The answer once the message is delivered.'),
   })
   .refine(({ view, args }) => {
-    const types = view.slice(view.indexOf('(') + 1, -1).split(',').filter(Boolean)
+    const types = view
+      .slice(view.indexOf('(') + 1, -1)
+      .split(',')
+      .filter(Boolean)
     return types.length === args.length && args.every((arg, index) => fitsType(arg, types[index] ?? ''))
   }, 'must have one argument of the right type for each type of the view')
 
@@ -154,14 +157,16 @@ const receiverRouteSchema = z.strictObject({
   contract: address.describe('Contract that gets the message.'),
   function: text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
     .default('executeVAAv1(bytes)')
-    .describe('Its function that takes the signed VAA, as name(bytes). The default is that of Wormhole\'s Executor receivers.'),
+    .describe("Its function that takes the signed VAA, as name(bytes). The default is that of Wormhole's Executor receivers."),
   delivered: deliveredViewSchema.describe('The view that shows a delivery. Its answer decides when a transfer is delivered.'),
   free: z
     .literal(true)
     .describe('Must be true: such messages pay no fee, so anyone who can make the emitter send a message makes your lanes pay for gas.'),
   stream: emitterStreamSchema
     .prefault({})
-    .describe("Settings of the emitter's stream. Of several routes of one emitter, the first counts. Ignored for token bridges, which have `streams`."),
+    .describe(
+      "Settings of the emitter's stream. Of several routes of one emitter, the first counts. Ignored for token bridges, which have `streams`.",
+    ),
 })
 
 export const receiversSchema = z.strictObject({

@@ -173,7 +173,9 @@ export const configSchema = z.strictObject({
       'wormhole-token-bridge': wormholeTokenBridgeSchema.optional().describe("Wormhole's token bridge."),
       receivers: receiversSchema
         .optional()
-        .describe('Messages of any emitter to contracts that take a signed VAA. Needs wormhole-token-bridge, whose spies and APIs it uses.'),
+        .describe(
+          'Messages of any emitter to contracts that take a signed VAA. Needs wormhole-token-bridge, whose spies and APIs it uses.',
+        ),
       'native-bridge': nativeBridgeSchema.optional().describe("A chain's native bridge with the contracts of MIP-61."),
     })
     .describe('The protocols whose transfers are delivered.'),

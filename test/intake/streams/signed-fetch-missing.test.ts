@@ -131,7 +131,16 @@ describe('a source whose nodes are down', () => {
     const state: StreamState = { ...initialStream({ stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
     const { streamClient, requests } = recordingStream(state)
     const deps = depsFor([api.url], submitterFor(7))
-    const source: SignedSource = { ...deps.source, kind: 'signed', bridge, owners: [bridge], config: state.config, begins: {}, highest, published: down }
+    const source: SignedSource = {
+      ...deps.source,
+      kind: 'signed',
+      bridge,
+      owners: [bridge],
+      config: state.config,
+      begins: {},
+      highest,
+      published: down,
+    }
     const options = {
       ...deps,
       source,
