@@ -50,8 +50,8 @@ const signedBridges = ['receivers', 'wormhole-token-bridge'] as const
 const makers: {
   readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, links: Links) => Bridge
 } = {
-  receivers: ({ routes }, options, { served, signed }) => {
-    const all = routes.map((route) => receiverRoute(route, options))
+  receivers: (_, options, { served, signed }) => {
+    const all = receiverRoutes(options)
     const names = namesOf(options)
     const endpoints = [...served].map(
       ([name, chain]) => [name, createReceiversEndpoint({ chain, routes: all, verify: signed.verifierOf(name, chain) })] as const,
@@ -248,18 +248,13 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-function receiverRoute(route: Settings<typeof receivers>['routes'][number], options: BridgesOptions): ReceiverRoute {
-  const { source, target, contract, emitter, where, delivered } = route
-  const shown = { ...delivered, contract: delivered.contract ?? contract }
-  return {
+/** The routes of `bridges.receivers`, in the config's order. */
+export function receiverRoutes(options: BridgesOptions): readonly ReceiverRoute[] {
+  return (options.bridges.receivers?.routes ?? []).map(({ source, target, contract, emitter, where, delivered, ...route }) => ({
     emitterChain: numberOf(source, options),
-    emitter,
-    where,
-    targetChain: target,
-    contract,
-    function: route.function,
-    delivered: shown,
-  }
+    ...{ emitter, where, targetChain: target, contract, function: route.function },
+    delivered: { ...delivered, contract: delivered.contract ?? contract },
+  }))
 }
 
 /** Wormhole's number of a source. */

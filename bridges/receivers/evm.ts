@@ -88,18 +88,20 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
   }
 }
 
-/** Throws what `read` throws. */
-function createView(chain: ContractReader, { contract: to, view, args, is }: DeliveredView) {
+type Identity = Pick<Transfer, 'digest' | 'emitter' | 'sourceId' | 'sequence'>
+
+/** Asks whether the target shows the delivery of a transfer. Throws what `read` throws. */
+export function createView(chain: ContractReader, { contract: to, view, args, is }: DeliveredView) {
   const abi = new Interface([`function ${view} view returns (bytes32)`])
   const method = view.slice(0, view.indexOf('('))
   const expected = wordOf(is)
-  return async (transfer: Transfer, at: At): Promise<boolean> => {
+  return async (transfer: Identity, at: At): Promise<boolean> => {
     const [answer] = await read(chain, { abi, to, method, args: args.map((arg) => valueOf(arg, transfer)), at })
     return String(answer).toLowerCase() === expected
   }
 }
 
-function valueOf(arg: string, { digest, emitter, sourceId, sequence }: Transfer): string {
+function valueOf(arg: string, { digest, emitter, sourceId, sequence }: Identity): string {
   const values: Readonly<Record<string, string>> = {
     $digest: digest,
     $emitter: `0x${emitter}`,

@@ -5,7 +5,7 @@ import { checkLanes, checkStreams } from '../doctor/workflows.ts'
 import { checkChains, checkNodeCounts } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { checkArchive, checkNativeRoutes, checkServices, checkSources } from '../doctor/services.ts'
+import { checkArchive, checkNativeRoutes, checkReceiverRoutes, checkServices, checkSources } from '../doctor/services.ts'
 import { checkReceivers } from '../doctor/receivers.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 
@@ -15,6 +15,7 @@ const checkers = [
   async (config: Config) => checkNodeCounts(config),
   checkSources,
   checkNativeRoutes,
+  checkReceiverRoutes,
   checkServices,
   checkLanes,
   checkStreams,

@@ -13,7 +13,10 @@ import { highestNonce } from '../../bridges/native-bridge/streams.ts'
 import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
-import { sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
+import { receiverRoutes, sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
+import { createView } from '../../bridges/receivers/evm.ts'
+import type { ReceiverRoute } from '../../bridges/receivers/receivers.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Emitter } from '../../bridges/kit/published.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 
@@ -53,6 +56,40 @@ async function reachApi(url: string, route: string, field: string): Promise<Find
 }
 
 type Route = NativeBridgeConfig['routes'][number]
+
+/** Checks each route of `bridges.receivers`: its contract, and the view that shows a delivery. */
+export async function checkReceiverRoutes(config: Config): Promise<Check[]> {
+  const routes = receiverRoutes(config)
+  if (routes.length === 0) return []
+  return withChains(config, (readers) =>
+    Promise.all(
+      routes.map((route, index) => {
+        const reader = readers.get(route.targetChain)!
+        return look('bridge receivers', `route ${index}`, () => reader.connect().then(() => receiverFinding(reader, route)))
+      }),
+    ),
+  )
+}
+
+/** A message that cannot exist. */
+const noMessage = { digest: `0x${'0'.repeat(64)}`, sequence: '0' }
+
+export async function receiverFinding(reader: Pick<Reader, 'name' | 'call' | 'hasCode'>, route: ReceiverRoute): Promise<Finding> {
+  const { contract, delivered, emitterChain, emitter, targetChain } = route
+  for (const [address, field] of [[contract, 'contract'] as const, [delivered.contract, 'delivered.contract'] as const])
+    if (!(await reader.hasCode(address))) return noCode(address, field)
+  const place = `${delivered.contract} ${delivered.view}`
+  const remedy =
+    'Correct delivered of this route: without its answer no delivery is seen, and each message is sent again until it is parked.'
+  try {
+    const message = { ...noMessage, emitter, sourceId: String(emitterChain) }
+    if (await createView(reader, delivered)(message, 'latest'))
+      return warn(`${place} shows a message that does not exist as delivered`, remedy)
+  } catch (error) {
+    return fail(`${place} does not answer: ${toRelayerError(error).message}`, remedy)
+  }
+  return `${contract} on ${targetChain}`
+}
 
 /** Checks each direction: both contracts, the target's pause and budget, and the role of the lanes. */
 export async function checkNativeRoutes(config: Config): Promise<Check[]> {
@@ -105,7 +142,7 @@ async function checkRole(reader: Reader, { targetContract }: Route, address: str
   return fail(`has no RELAYER_ROLE of ${targetContract}`, grant)
 }
 
-function noCode(contract: string, field: 'sourceContract' | 'targetContract'): Finding {
+function noCode(contract: string, field: string): Finding {
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 

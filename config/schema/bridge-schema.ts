@@ -103,18 +103,27 @@ const payloadBytes = text(/^(0x)?([0-9a-fA-F]{2}){1,64}$/, 'must be 1 to 64 byte
   value.toLowerCase().replace('0x', ''),
 )
 const oneWord = text(/^(true|false|[0-9]{1,78}|0x([0-9a-fA-F]{2}){1,32})$/, 'must be true, false, a decimal number or 0x hex')
-  .refine((value) => /^(true|false|0x.*)$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
+  .refine((value) => !/^[0-9]+$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
   .describe('true, false, a decimal number, or 0x hex.')
-const viewOfWords = text(
-  /^[A-Za-z_$][\w$]*\(((bool|address|bytes32|u?int[0-9]{1,3})(,(bool|address|bytes32|u?int[0-9]{1,3}))*)?\)$/,
-  'must be a view with arguments of one word: name(bytes32,uint64)',
+const wordType = /^(bool|address|bytes32|u?int(8|16|32|64|128|160|256))$/
+const viewOfWords = text(/^[A-Za-z_$][\w$]*\([a-z0-9,]*\)$/, 'must be a view: name(bytes32,uint64)').refine(
+  (value) => typesOf(value).every((type) => wordType.test(type)),
+  'must have only arguments of one word: bool, address, bytes32, uint8 … uint256',
 )
+
+function typesOf(view: string): string[] {
+  return view
+    .slice(view.indexOf('(') + 1, -1)
+    .split(',')
+    .filter((type, _, all) => type !== '' || all.length > 1)
+}
+
 /** Types that each value of the message fits. */
 const fitting: Readonly<Record<string, RegExp>> = {
   $digest: /^(bytes32|uint256)$/,
   $emitter: /^(bytes32|uint256)$/,
-  $emitterChain: /^uint(16|32|64|128|256)$/,
-  $sequence: /^uint(64|128|256)$/,
+  $emitterChain: /^uint(16|32|64|128|160|256)$/,
+  $sequence: /^uint(64|128|160|256)$/,
 }
 
 function fitsType(arg: string, type: string): boolean {

@@ -37,7 +37,10 @@ export const messageRows = {
     'The guardian set is more than one above the newest that the target knows.',
     'Guardian sets come one after the other: fetch the VAA from a guardian, or wait until the target chain has the set before it.',
   ),
-  PAYLOAD_KIND: fatal('The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
+  PAYLOAD_KIND: fatal(
+    'No bridge of the config delivers this payload.',
+    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers: add a route for this emitter.',
+  ),
   PAYLOAD_LENGTH: fatal('The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
   EMITTER_UNKNOWN: fatal(
     'The emitter is not the registered token bridge of its chain.',

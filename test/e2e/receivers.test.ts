@@ -161,7 +161,7 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
       ['delivered', true],
     ])
     expect(await read(bsc.tokenBridge, bridgeAbi, 'isTransferCompleted', [sent!.digest])).toBe(true)
-    await isProved(`wormhole-token-bridge:2:${toUniversal(ethereum.tokenBridge)}`, BigInt(coin!.sequence))
+    await isProved(`wormhole-token-bridge:2:${toUniversal(ethereum.tokenBridge)}`, coin!.sequence)
   })
 
   test('the command line names transfer, contract and stream', async () => {
