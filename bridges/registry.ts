@@ -172,24 +172,31 @@ export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonl
 interface ConfiguredEmitter extends Emitter {
   /** The first bridge that has the emitter. Its messages may belong to others, too. */
   readonly bridge: BridgeName
-  readonly stream: ReturnType<typeof emitterStreamSchema.parse>
 }
 
-/** Every emitter of the config, once. */
+/** Every emitter of the config, once. An emitter of the token bridge keeps the token bridge's stream. */
 function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
-  const settings = bridges[wormholeTokenBridge]
-  const own = settings ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) })) : []
-  const tokenBridges = [...own, ...sourcesWithoutNode(options)].map(({ sourceChain, emitterChain, emitter }) => {
-    const stream = settings?.streams[sourceChain] ?? emitterStreamSchema.parse({})
-    return { sourceChain, emitterChain, emitter, stream, bridge: wormholeTokenBridge }
-  })
-  const others = (bridges.receivers?.routes ?? []).map(({ source, emitter, stream }) => {
-    return { sourceChain: source, emitterChain: numberOf(source, options), emitter, stream, bridge: receivers }
-  })
-  // The first entry wins: an emitter of the token bridge keeps its stream.
-  const byKey = new Map([...tokenBridges, ...others].toReversed().map((one) => [`${one.emitterChain}/${one.emitter}`, one]))
-  return [...byKey.values()].toReversed()
+  const own = bridges[wormholeTokenBridge]
+    ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
+    : []
+  const emitters = new Map<string, ConfiguredEmitter>()
+  const add = (bridge: BridgeName, { sourceChain, emitterChain, emitter }: Emitter) => {
+    const key = `${emitterChain}/${emitter}`
+    if (!emitters.has(key)) emitters.set(key, { bridge, sourceChain, emitterChain, emitter })
+  }
+  for (const one of [...own, ...sourcesWithoutNode(options)]) add(wormholeTokenBridge, one)
+  for (const { source: sourceChain, emitter } of bridges.receivers?.routes ?? [])
+    add(receivers, { sourceChain, emitterChain: numberOf(sourceChain, options), emitter })
+  return [...emitters.values()]
+}
+
+function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { bridges }: BridgesOptions) {
+  const given =
+    bridge === receivers
+      ? bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)?.stream
+      : bridges[wormholeTokenBridge]?.streams[sourceChain]
+  return given ?? emitterStreamSchema.parse({})
 }
 
 /** Names of the streams of emitters that are no token bridge begin with this. */
@@ -202,8 +209,8 @@ function sourcesOfEmitter(
   options: BridgesOptions,
   { served, signed }: Pick<Links, 'served' | 'signed'>,
 ): SignedSource[] {
-  const { sourceChain, stream } = end
-  const { first, startBlock: block, maxOpen } = stream
+  const { sourceChain } = end
+  const { first, startBlock: block, maxOpen } = streamSettings(end, options)
   const owners = signedBridges.filter((name) => options.bridges[name])
   const common = { ...end, prefix: prefixOf(end), owners, messages: signed.messages, maxOpen }
   if (!options.chains[sourceChain]) return [createSourceWithoutNode({ ...common, judges: [...served.keys()], begins: { first } })]
