@@ -1,6 +1,7 @@
 import { exactAmountText, gweiText } from '../../domain/text/amounts.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Ready, Waiting } from '../../temporal/contracts/transfer-steps.ts'
@@ -11,12 +12,21 @@ const waitMs = 60_000
 /** Holds back a transfer that is ready, because its chain is in shadow mode. @param costWei the call's cost now */
 export type Shadow = (transfer: Transfer, ready: Ready, costWei: bigint) => Waiting
 
-export function createShadow(logger: Logger): Shadow {
+/** Counts each transfer once per process. */
+export function createShadow(
+  logger: Logger,
+  metrics: Pick<Metrics, 'portage_shadow_deliveries_total' | 'portage_shadow_cost_wei_total'>,
+): Shadow {
   const logged = boundedMap<string, true>(mostKept)
   return (transfer, { lane, gasLimit, maxFee, tip }, costWei) => {
     const id = transferId(transfer)
     const cost = String(costWei)
-    if (!logged.has(id)) logger.info('would send a delivery (shadow mode)', { transfer: id, lane, gasLimit, maxFee, tip, costWei: cost })
+    if (!logged.has(id)) {
+      const labels = { chain: transfer.targetChain, bridge: transfer.bridge }
+      metrics.portage_shadow_deliveries_total.inc(labels)
+      metrics.portage_shadow_cost_wei_total.inc(labels, Number(costWei))
+      logger.info('would send a delivery (shadow mode)', { transfer: id, lane, gasLimit, maxFee, tip, costWei: cost })
+    }
     logged.set(id, true)
     const fee = `${gasLimit} gas at up to ${gweiText(maxFee)}`
     const reason = `${lane} would send a call with ${fee}; it costs ${exactAmountText(cost, 'ether')} now`

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, outage, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, outage, retry, type Row, row } from './row.ts'
 
 const { nodes, reason } = commands
 const disable = `portage node disable <chain> <node> ${reason}`
@@ -46,7 +46,7 @@ export const chainRows = {
     ),
   },
   CHAIN_WITHOUT_WORKER: {
-    ...row('No process serves the transfers to this chain.', 'Start a process with the role chain for this chain.'),
+    ...retry('No process serves the transfers to this chain.', 'Start a process with the role chain for this chain.'),
     ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>']),
   },
   NODE_WRONG_NETWORK: {

@@ -103,11 +103,16 @@ export const transferRows = {
       `portage deny <kind> <party> ${reason}`,
     ]),
   },
-  SHADOW_MODE: retry(
-    'The target chain is in shadow mode: the transfer is ready, and Portage sends nothing.',
-    'Nothing while another relayer delivers. To deliver, give the lanes keys and remove `shadow` from the chain in the config.',
-    { waitsForItself: true },
-  ),
+  SHADOW_MODE: {
+    ...retry(
+      'The target chain is in shadow mode: the transfer is ready, and Portage sends nothing.',
+      'Nothing while another relayer delivers. To deliver, give the lanes keys and remove `shadow` from the chain in the config.',
+      { waitsForItself: true },
+    ),
+    ...cause('note', 'Portage checks each transfer and logs the call that it would send, with its cost.', [
+      'portage transfer list --state waiting --code SHADOW_MODE',
+    ]),
+  },
   OUTRUN: retry(
     "Others deliver the token's transfers first, so that Portage's calls revert. They get a minute for each new transfer.",
     'Nothing: Portage delivers the transfer after a minute if nobody else has.',

@@ -45,7 +45,7 @@ const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waitin
 function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: number): Finding {
   const [first] = group
   const { state, code, bridge, sourceChain, targetChain } = first
-  const isOwn = isCauseCode(code) && causeCatalogue[code].severity === 'transfers'
+  const isOwn = isCauseCode(code) && ['transfers', 'note'].includes(causeCatalogue[code].severity)
   const row = isOwn ? code : state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT'
   const reason = group.find(({ failure }) => failure !== undefined)?.failure
   const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { aboutLane } from '../../config/chains.ts'
+import { aboutLane, auditedChains, lanesOf } from '../../config/chains.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
 import { type LedgerOrder, orderOfLane, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
 import type { LaneMode } from '../../temporal/contracts/lane.ts'
 import { type AskedOrder, field, type Fields, type Given, type OrderSpec, type OrderText } from './spec.ts'
@@ -8,6 +10,8 @@ import { confirmation, optional, values, within } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
+const window = field('<nonces>', within(0, 128), 'most nonces in flight, up to 128; 0: none')
+const lanesAtOnce = 8
 const common = { level: 'sign', subject: 'lane', reason: 'required' } as const
 
 const asked = z
@@ -111,9 +115,38 @@ export const laneOrders = {
     summary: 'Change how many nonces may be in flight',
     details: 'The new window holds until the window in the config changes.',
     examples: [`portage lane set-window ${lane} 32 --reason "the pool takes more"`],
-    fields: { window: field('<nonces>', within(0, 128), 'most nonces in flight, up to 128; 0: none') },
-    ask: ({ window }) => ({ kind: 'setWindow', window }),
+    fields: { window },
+    ask: (given) => ({ kind: 'setWindow', window: given.window }),
   }),
+  'lane set-windows': {
+    level: 'sign',
+    reason: 'required',
+    route: '/v1/lanes/set-windows',
+    summary: 'Change how many nonces may be in flight for every lane of the config, or of one chain',
+    details: 'The same as set-window for each lane. Lanes whose ledger cannot be reached are named, and keep their window.',
+    examples: ['portage lane set-windows 16 --chain ethereum --reason "the pools are full"'],
+    fields: { window, chain: field('--chain <name>', optional(values.text), 'only lanes of this chain') },
+    answer: z
+      .object({ lanes: z.array(z.object({ lane: z.string(), window: z.number().optional(), code: z.string().optional() })) })
+      .meta({ id: 'OrderedWindows' }),
+    async run({ client, config, allow }, _, given: { readonly window: number; readonly chain?: string | undefined }) {
+      const chains = auditedChains(config, given.chain)
+      const orders = lanesOf(config)
+        .filter(({ chain }) => chains.includes(chain))
+        .map(({ id }) => ({ id, order: allow(aboutLane(config, id)) }))
+      const lanes = await mapLimited(orders, lanesAtOnce, async ({ id, order }) => {
+        try {
+          await orderOfLane(client, id, { kind: 'setWindow', window: given.window }, order)
+          return { lane: id, window: given.window }
+        } catch (error) {
+          return { lane: id, code: toRelayerError(error).code }
+        }
+      })
+      const failed = lanes.flatMap(({ lane: id, code }) => (code === undefined ? [] : [`${id} (${code})`]))
+      const text = { done: `set-windows ${given.window}`, lanes: lanes.length - failed.length, failed: failed.join(', ') || undefined }
+      return { json: { lanes }, text, failed: failed.length > 0 }
+    },
+  },
   'lane reset': ledgerOrder('reset', {
     summary: 'Forget every nonce and begin again from the account, after another chain replaced this one (LANE_CHAIN_REPLACED)',
     examples: [`portage lane reset ${lane} --chain-replaced --reason "the test network began anew"`],

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createShadow, type Shadow } from '../../activities/checks/shadow.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
+import { createMetrics } from '../../observability/metrics.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
@@ -44,9 +45,13 @@ test('without a configured price the cost does not matter', async () => {
 
 test('in shadow mode a transfer that is ready waits, and the log has its call once', async () => {
   const { logger, lines } = recordingLogger()
-  const shadow = createShadow(logger)
+  const metrics = createMetrics()
+  const shadow = createShadow(logger, metrics)
   const reason = 'evm-1:0xa would send a call with 100000 gas at up to 0.000000019 gwei; it costs 0.001 gwei now'
   for (let time = 0; time < 2; time++) expect(await prepare(undefined, '0', shadow)).toMatchObject({ code: 'SHADOW_MODE', reason })
   expect(lines).toMatchObject([{ lane: 'evm-1:0xa', gasLimit: '100000', maxFee: '19', tip: '1', costWei: '1000000' }])
   expect(await prepare(0n, '0', shadow)).toMatchObject({ code: 'FEE_BELOW_COST' })
+  const text = await metrics.render()
+  expect(text).toMatch(/portage_shadow_deliveries_total\{[^}]*\} 1\n/)
+  expect(text).toMatch(/portage_shadow_cost_wei_total\{[^}]*\} 1000000\n/)
 })

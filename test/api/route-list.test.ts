@@ -43,6 +43,7 @@ test('GET /v1 lists the routes', async () => {
         "POST /v1/lanes/{lane}/replace",
         "POST /v1/lanes/{lane}/republish",
         "POST /v1/lanes/{lane}/set-window",
+        "POST /v1/lanes/set-windows",
         "POST /v1/lanes/{lane}/reset",
         "POST /v1/lanes/{lane}/send",
         "POST /v1/lanes/{lane}/sweep",

@@ -33,6 +33,7 @@ const commands = [
   ['lane', 'replace'],
   ['lane', 'republish'],
   ['lane', 'set-window'],
+  ['lane', 'set-windows'],
   ['lane', 'reset'],
   ['lane', 'send'],
   ['lane', 'sweep'],

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { startAudit } from '../../temporal/client/streams/audits.ts'
+import { runAudit, startAudit } from '../../temporal/client/streams/audits.ts'
 
 test('an ordered audit keeps its author and reason, without markup', async () => {
   const start = vi.fn(async (_: string, options: object) => ({ ...options, workflowId: 'audit:bsc-by-hand' }))
@@ -12,4 +12,16 @@ test('an ordered audit keeps its author and reason, without markup', async () =>
   expect(said.map(({ memo }) => memo)).toEqual([{ by: 'night-shift', reason: 'a reorg <b>' }, { by: 'night-shift' }])
   expect(said[0]?.staticSummary).toMatch(/^deliveries on bsc in the last 2 hours, asked by night-shift: a reorg [^<>]*$/)
   expect(said[1]?.staticSummary).toBe('deliveries on bsc in the last 2 hours, asked by night-shift')
+})
+
+test('an audit that no worker would take is refused instead of waited for', async () => {
+  const start = vi.fn()
+  const workflowService = { describeTaskQueue: async () => ({ pollers: [] }) }
+  const client = {
+    ...{ withDeadline: (_: number, work: () => Promise<unknown>) => work(), options: { namespace: 'default' } },
+    ...{ workflowService, workflow: { start } },
+  } as unknown as TemporalClient
+  const audit = runAudit(client, { chain: 'bsc', hours: 2, graceMs: 0 }, { by: 'night-shift' })
+  await expect(audit).rejects.toMatchObject({ code: 'CHAIN_WITHOUT_WORKER', facts: { chain: 'bsc' } })
+  expect(start).not.toHaveBeenCalled()
 })

@@ -54,7 +54,7 @@ export async function createChainWorker(
     localLanes,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     parkAfter: parkAfterOf(config),
-    shadow: config.chains[name]?.shadow ? createShadow(logger) : undefined,
+    shadow: config.chains[name]?.shadow ? createShadow(logger, context.metrics) : undefined,
     ...createKeylessRequests(client, ledgers, batched),
     ...{ client, logger, metrics: context.metrics },
   })

@@ -1,4 +1,5 @@
 import { ScheduleAlreadyRunning, type WorkflowExecutionInfo } from '@temporalio/client'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
 import type { ChainName } from '../../../domain/transfer/transfer.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
@@ -6,6 +7,7 @@ import { auditGraceMs, auditId, type AuditInput, type AuditReport } from '../../
 import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
+import { describeQueue } from '../visibility/runs.ts'
 
 export type AuditRow = Awaited<ReturnType<typeof listAudits>>[number]
 
@@ -41,9 +43,13 @@ export async function setAuditSchedule(
   }
 }
 
-export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
-  const run = async () => (await startByHand(client, input, order)).result()
-  return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
+/** Waits for the report. Throws CHAIN_WITHOUT_WORKER instead of waiting for a worker. */
+export async function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
+  const { chain } = input
+  const ask = <Result>(timeoutMs: number, run: () => Promise<Result>) => within(client, timeoutMs, run).catch(rethrowAs({}, { chain }))
+  const { isPolled } = await ask(serverTimeoutMs, () => describeQueue(client, chainQueue(chain), 'workflow'))
+  if (!isPolled) throw new RelayerError('CHAIN_WITHOUT_WORKER', { facts: { chain } })
+  return ask(runTimeoutMs, async () => (await startByHand(client, input, order)).result())
 }
 
 export async function startAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<string> {

@@ -119,6 +119,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   TRANSFERS_SLOW: waiting('', { state: 'admitting', inStateSince: at - 120_000 }),
   TRANSFERS_PARKED: waiting('', { state: 'parked' }),
   TRANSFERS_WAIT: waiting(''),
+  SHADOW_MODE: waiting('SHADOW_MODE'),
   UNREAD: { unread: [{ what: 'the transfers', asOf: at, error: away.error }] },
   VERSION_INACTIVE: { version: read({ buildId: 'v2', status: 'inactive', current: 'v1' }) },
   DENIED: {
@@ -157,7 +158,7 @@ const neverMade: readonly CauseCode[] = [
   ...(['FEE_BELOW_COST', 'QUARANTINED', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const),
   ...(['STREAM_FULL', 'STREAM_LAGS', 'STREAM_WITHOUT_SOURCE', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const),
   ...(['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNSERVED', 'RECEIVER_FAILING'] as const),
-  ...(['RECEIVER_DISABLED', 'UNREAD', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'VERSION_INACTIVE'] as const),
+  ...(['RECEIVER_DISABLED', 'UNREAD', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'VERSION_INACTIVE', 'SHADOW_MODE'] as const),
 ]
 
 test('lab/stuck makes every cause that is not on the list of exceptions', () => {
