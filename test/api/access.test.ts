@@ -108,6 +108,7 @@ describe('with a good token', () => {
         'sign',
         [...modes, ...ledgerOrders, 'send', 'sweep', 'top-up'].map((name) => `lanes/${lane}/${name}`),
       ),
+      'POST /v1/lanes/set-windows': 'sign',
       'POST /v1/transactions/AQAA/cancel': 'sign',
       'GET /relayvaa/AQAA': 'write',
       'POST /v1/audits': 'write',

@@ -171,20 +171,6 @@ describe('orders to a lane', () => {
     until(async () => isSo(await state()), { timeoutMs: 60_000, what: `the lane to be ${what}` })
   const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2', tip: '1' } as const
 
-  test('an order sets the window of every lane, and names the lanes that did not answer', async () => {
-    const start = { config: { lane, window: 8, fillAfterBlocks: 100 } }
-    await applyToLane(stage.client, lane, { requests: [] }, { start })
-    const url = '/v1/lanes/set-windows'
-    const response = await setting.api.inject({ method: 'POST', url, payload: { reason: by.reason, window: 5 } })
-    const { lanes } = response.json<{ lanes: readonly { lane: string; window?: number; code?: string }[] }>()
-    expect(lanes).toContainEqual({ lane, window: 5 })
-    expect((await state()).config.window).toBe(5)
-    expect((await state()).orders?.at(-1)).toMatchObject({ kind: 'setWindow', ...by })
-    expect(lanes.filter((one) => one.lane !== lane).map(({ code }) => code)).toEqual(lanes.slice(1).map(() => 'LANE_NOT_FOUND'))
-    const unknown = await setting.api.inject({ method: 'POST', url, payload: { reason: by.reason, window: 5, chain: 'nowhere' } })
-    expect(unknown.json()).toMatchObject({ code: 'INPUT_INVALID' })
-  })
-
   test('each order to a lane is carried out and kept in its ledger, with name and reason', async () => {
     const observe = { latest: 0, finalized: 0, height: 1, hash: '0x01', balance: '1000000000000', claims: [], since: 1, pending: 0 }
     const grants = ['a', 'b', 'c'].map((name) => ({
@@ -225,6 +211,20 @@ describe('orders to a lane', () => {
       'cancelNonce replace republish setWindow pause resume drain forbid fill activate resync reset'.split(' '),
     )
     for (const one of given) expect(one).toMatchObject(by)
+  })
+
+  test('an order sets the window of every lane, and names the lanes that did not answer', async () => {
+    const start = { config: { lane, window: 8, fillAfterBlocks: 100 } }
+    await applyToLane(stage.client, lane, { requests: [] }, { start })
+    const url = '/v1/lanes/set-windows'
+    const response = await setting.api.inject({ method: 'POST', url, payload: { reason: by.reason, window: 5 } })
+    const { lanes } = response.json<{ lanes: readonly { lane: string; window?: number; code?: string }[] }>()
+    expect(lanes).toContainEqual({ lane, window: 5 })
+    expect((await state()).config.window).toBe(5)
+    expect((await state()).orders?.at(-1)).toMatchObject({ kind: 'setWindow', ...by })
+    expect(lanes.filter((one) => one.lane !== lane).map(({ code }) => code)).toEqual(lanes.slice(1).map(() => 'LANE_NOT_FOUND'))
+    const unknown = await setting.api.inject({ method: 'POST', url, payload: { reason: by.reason, window: 5, chain: 'nowhere' } })
+    expect(unknown.json()).toMatchObject({ code: 'INPUT_INVALID' })
   })
 
   test('a payment is started once for a key, and ends when its cancellation is ordered', async () => {
