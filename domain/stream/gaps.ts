@@ -1,6 +1,6 @@
 import { invisible, utf8Bytes } from '../text/printable.ts'
 import { type IntervalSet, missingBetween } from './intervals.ts'
-import { boundedOutside, bringBack } from './outside-window.ts'
+import { boundedOutside, bringBack, uncounted, withCounted } from './outside-window.ts'
 import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
@@ -18,14 +18,22 @@ export function newGap({ marks, config }: StreamState, from: bigint, to: bigint,
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
 }
 
+const withGapCounted = (gap: Gap, counted = gap.counted) => withCounted(gap, counted, gapSize(gap))
+
+export function withoutCounted(gaps: readonly Gap[], number: bigint): readonly Gap[] {
+  const gap = gapAt(gaps, number)
+  return gaps.map((one) => (one === gap && one.counted ? withGapCounted(one, one.counted - 1) : one))
+}
+
 /** Replaces the part of each gap within `from` … `to` by `into(part)`, or removes it if `into` is absent. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
     const low = String(max(BigInt(one.from), BigInt(from)))
     const high = String(min(BigInt(one.to), BigInt(to)))
-    const rest = missingBetween([[low, high]], one.from, one.to).map(([start, end]) => ({ ...one, from: start, to: end }))
-    return [...rest, ...(into ? [into({ ...one, from: low, to: high })] : [])].sort(byFirst)
+    const part = (start: string, end: string) => withGapCounted({ ...one, from: start, to: end })
+    const rest = missingBetween([[low, high]], one.from, one.to).map(([start, end]) => part(start, end))
+    return [...rest, ...(into ? [into(part(low, high))] : [])].sort(byFirst)
   })
 }
 
@@ -41,10 +49,15 @@ export function bounded(state: StreamState): StreamState {
     const at = narrowest(gaps)
     const [low, high] = [gaps[at - 1], gaps[at]]
     if (!low || !high) break
-    open = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
-    kept = bringBack(kept, low.from, high.to)
+    const left = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
+    const unresolved = uncounted({ ...kept, open }) - uncounted({ ...bringBack(kept, low.from, high.to, true), open: left })
     const { code: _, chain: __, ...lower } = low
-    gaps = [...gaps.slice(0, at - 1), { ...lower, to: high.to, state: 'unasked' }, ...gaps.slice(at + 1)]
+    const merged: Gap = { ...lower, to: high.to, state: 'unasked' }
+    const between = Number(gapSize(merged) - gapSize(low) - gapSize(high))
+    const one = withGapCounted(merged, (low.counted ?? 0) + (high.counted ?? 0) + between - unresolved)
+    gaps = [...gaps.slice(0, at - 1), one, ...gaps.slice(at + 1)]
+    open = left
+    kept = bringBack(kept, low.from, high.to)
   }
   return boundedOutside({ ...kept, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) })
 }
@@ -54,7 +67,8 @@ function joined(gaps: readonly Gap[]): readonly Gap[] {
     const last = list.at(-1)
     const isAlike = last && last.state === one.state && last.code === one.code && last.chain === one.chain
     if (!isAlike || BigInt(last.to) + 1n !== BigInt(one.from)) return [...list, one]
-    return [...list.slice(0, -1), { ...last, to: one.to, at: Math.min(last.at, one.at) }]
+    const both = { ...last, to: one.to, at: Math.min(last.at, one.at) }
+    return [...list.slice(0, -1), withGapCounted(both, (last.counted ?? 0) + (one.counted ?? 0))]
   }, [])
 }
 

@@ -30,8 +30,16 @@ export function subtractIntervals(intervals: Intervals, others: readonly Interva
   return left
 }
 
-export function subtractNumbers(intervals: Intervals, numbers: Iterable<bigint>): Intervals {
-  return subtractIntervals(intervals, joinIntervals([...numbers].map((number) => [number, number])))
+export function subtractNumbers(intervals: Intervals, numbers: Iterable<bigint | string>): Intervals {
+  return subtractIntervals(intervals, singles(numbers))
+}
+
+export function intersection(intervals: Intervals, others: Intervals): Intervals {
+  return subtractIntervals(intervals, subtractIntervals(intervals, others))
+}
+
+export function singles(numbers: Iterable<bigint | string>): Intervals {
+  return joinIntervals(Array.from(numbers, (number) => [BigInt(number), BigInt(number)]))
 }
 
 export function overlaps(intervals: Intervals, from: bigint, to: bigint = from): boolean {
@@ -107,14 +115,7 @@ export function missingBetween(set: IntervalSet, from: string, to: string): Inte
   return BigInt(from) > BigInt(to) ? [] : toSet(subtractIntervals(parse([[from, to]]), parse(set)))
 }
 
-export function setOf(numbers: readonly string[]): IntervalSet {
-  return numbers.length === 0
-    ? []
-    : union(
-        numbers.map((number) => [number, number] as const),
-        [],
-      )
-}
+export const setOf = (numbers: readonly string[]): IntervalSet => toSet(singles(numbers))
 
 export function hasNumber(set: IntervalSet, number: string): boolean {
   const wanted = BigInt(number)

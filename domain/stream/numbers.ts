@@ -1,4 +1,4 @@
-import { bounded, byFirst, clip, compare, hasGap, limits, mark, max, min, newGap, punch, sortedSet } from './gaps.ts'
+import { bounded, byFirst, clip, compare, gapAt, hasGap, limits, mark, max, min, newGap, punch, sortedSet, withoutCounted } from './gaps.ts'
 import { hasNumber, type IntervalSet, missingBetween, without } from './intervals.ts'
 import { bringBack, isAnyOutside, outsideReason, setOutside } from './outside-window.ts'
 import type { Finding, OpenNumber, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
@@ -38,6 +38,12 @@ export function isResolved(state: StreamState, number: string): boolean {
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
+/** Whether `counts` may have the number already. */
+export function isCounted({ open, gaps, outside }: StreamState, number: string): boolean {
+  const holder = open.find((one) => one.number === number) ?? gapAt(gaps, BigInt(number)) ?? outsideReason({ outside }, number)
+  return (holder?.counted ?? 0) > 0
+}
+
 export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
   const { gaps, open, next, exceptions } = state
   const excepted = sortedSet(exceptions.map(({ number }) => [number, number]))
@@ -68,26 +74,29 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const isOutside = outsideReason(draft.state, number) !== undefined
   const isNew = BigInt(number) >= BigInt(draft.state.next) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
-  if (isNew) draft.state = withoutGap(draft.state, BigInt(number), at)
+  const end = endOf(finding, number)
+  const counted = known ? known.counted : isCounted(draft.state, number) ? 1 : undefined
+  if (isNew) draft.state = withoutGap(draft.state, BigInt(number), at, end === 'completed' || isExcepted(draft.state, number))
   const { unknownCompletions, marks } = draft.state
   const early = hasNumber(unknownCompletions, number)
   draft.state = { ...draft.state, unknownCompletions: without(unknownCompletions, number, number) }
-  const end = endOf(finding, number)
   if (end) {
     open.delete(number)
-    draft.state = count(bringBack(draft.state, number, number), end)
+    draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, counted ? 0 : 1)
   } else if (isNew && isExcepted(draft.state, number)) {
     // A number that a checkpoint lists as an exception, or that was one before a merge of gaps, stays an exception.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
-  } else if (!isOutside) open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }) })
+  } else if (!isOutside)
+    open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }), ...(counted && { counted }) })
   if (height !== undefined) draft.state = { ...draft.state, marks: mark(marks, number, height) }
 }
 
-function withoutGap(state: StreamState, number: bigint, at: number): StreamState {
+function withoutGap(state: StreamState, number: bigint, at: number, isCountedOne: boolean): StreamState {
   const next = BigInt(state.next)
-  if (number < next) return { ...state, gaps: punch(state.gaps, String(number), String(number)) }
+  const gaps = isCountedOne ? withoutCounted(state.gaps, number) : state.gaps
+  if (number < next) return { ...state, gaps: punch(gaps, String(number), String(number)) }
   const gap = number > next ? [newGap(state, next, number - 1n, 'unasked', at)] : []
   return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
 }
@@ -102,7 +111,10 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** Reopens resolved numbers without an exception, even below a trusted watermark: the chain outranks an operator. */
+/**
+ * Reopens resolved numbers without an exception, even below a trusted watermark: the chain outranks an operator. The
+ * result may exceed the limits.
+ */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
@@ -114,19 +126,18 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
     newGap(state, BigInt(start), BigInt(end), 'undone', at),
   )
   const inside = reopened.reduce((known, gap) => bringBack(known, gap.from, gap.to), state)
-  return reopened.length === 0 ? state : bounded({ ...inside, gaps: [...state.gaps, ...reopened].sort(byFirst) })
+  return reopened.length === 0 ? state : { ...inside, gaps: [...state.gaps, ...reopened].sort(byFirst) }
 }
 
-export function resolve(state: StreamState, number: string): StreamState {
+/** Resolves the number as an exception. */
+export function except(state: StreamState, exception: StreamException): StreamState {
+  const { number, outcome } = exception
   const open = state.open.filter((one) => one.number !== number)
   const unknownCompletions = without(state.unknownCompletions, number, number)
-  return bounded({ ...bringBack(state, number, number), open, gaps: punch(state.gaps, number, number), unknownCompletions })
-}
-
-export function except(state: StreamState, exception: StreamException): StreamState {
+  const resolved = bounded({ ...bringBack(state, number, number), open, gaps: punch(state.gaps, number, number), unknownCompletions })
   const listed = { ...exception, reason: clip(exception.reason), ...(exception.by !== undefined && { by: clip(exception.by) }) }
-  const others = state.exceptions.filter(({ number }) => number !== exception.number)
-  return count({ ...state, exceptions: [...others, listed].slice(-limits.exceptions) }, exception.outcome)
+  const others = state.exceptions.filter((one) => one.number !== number)
+  return count({ ...resolved, exceptions: [...others, listed].slice(-limits.exceptions) }, outcome, isCounted(state, number) ? 0 : 1)
 }
 
 export function count(state: StreamState, what: StreamCount, by = 1): StreamState {

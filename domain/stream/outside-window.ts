@@ -18,8 +18,16 @@ function intervalsOf(numbers: OutsideNumbers): Intervals {
   return known
 }
 
-function withIntervals(numbers: OutsideNumbers, intervals: Intervals): OutsideNumbers {
-  const changed = { ...numbers, packed: pack(intervals) }
+/** `counted` is at most the count of numbers (`OutsideNumbers`). */
+export function withCounted<Numbers extends { readonly counted?: number }>(numbers: Numbers, counted = 0, size: bigint): Numbers {
+  const { counted: before = 0, ...rest } = numbers
+  const left = Math.min(counted, Number(size))
+  if (left === before) return numbers
+  return (left > 0 ? { ...rest, counted: left } : rest) as Numbers
+}
+
+function withIntervals(numbers: OutsideNumbers, intervals: Intervals, counted = numbers.counted): OutsideNumbers {
+  const changed = withCounted({ ...numbers, packed: pack(intervals) }, counted, countIn(intervals))
   unpacked.set(changed, intervals)
   return changed
 }
@@ -32,11 +40,14 @@ export function isAnyOutside({ outside }: Outside, from: string, to: string): bo
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
 
-export function moveOutside(state: StreamState, number: string, { code, waits }: Reason): StreamState {
-  const others = bringBack(state, number, number).outside
+export function moveOutside(state: StreamState, number: string, { code, waits }: Reason, isCounted: boolean): StreamState {
   const isSame = (one: OutsideNumbers) => one.code === code && one.waits === waits && !one.condensed
+  const now = outsideReason(state, number)
+  if (now && isSame(now)) return state
+  const others = bringBack(state, number, number).outside
   const before = others.find(isSame) ?? { code, ...(waits && { waits }), packed: '' }
-  const after = withIntervals(before, joinIntervals([...intervalsOf(before), [BigInt(number), BigInt(number)]]))
+  const intervals = joinIntervals([...intervalsOf(before), [BigInt(number), BigInt(number)]])
+  const after = withIntervals(before, intervals, (before.counted ?? 0) + (isCounted ? 1 : 0))
   const outside = [...others.filter((one) => !isSame(one)), after]
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
 }
@@ -53,9 +64,11 @@ export function boundedOutside(state: StreamState): StreamState {
   const merged = outside.filter((one) => !kept.includes(one))
   const code = merged.toSorted((a, b) => b.packed.length - a.packed.length)[0]?.code ?? ''
   const intervals = joinIntervals(merged.flatMap(intervalsOf))
+  const counted = merged.reduce((sum, one) => sum + (one.counted ?? 0), 0)
   const unresolved = joinIntervals([...open.map(({ number }) => ({ from: number, to: number })), ...gaps].map(toInterval))
   for (let reach = 2n; ; reach *= 2n) {
-    const one = withIntervals({ code, condensed: true, packed: '' }, bridge(intervals, unresolved, reach))
+    const bridged = bridge(intervals, unresolved, reach)
+    const one = withIntervals({ code, condensed: true, packed: '' }, bridged, counted + Number(countIn(bridged) - countIn(intervals)))
     const condensed = [...kept, one]
     if (bytesOf(condensed) <= crowdedBytes || reach > highestDistance) return { ...state, outside: condensed }
   }
@@ -74,11 +87,13 @@ function bridge(intervals: Intervals, between: Intervals, reach: bigint): Interv
   return joined
 }
 
-export function bringBack(state: StreamState, from: string, to: string): StreamState {
+/** Takes numbers from the list `outside`. `areCompleted`: takes as many of the counted numbers with them as possible. */
+export function bringBack(state: StreamState, from: string, to: string, areCompleted = false): StreamState {
   if (!isAnyOutside(state, from, to)) return state
   const left = state.outside.flatMap((one) => {
     const intervals = subtractIntervals(intervalsOf(one), [[BigInt(from), BigInt(to)]])
-    return intervals.length > 0 ? [withIntervals(one, intervals)] : []
+    const taken = areCompleted ? Number(countIn(intervalsOf(one)) - countIn(intervals)) : 0
+    return intervals.length > 0 ? [withIntervals(one, intervals, Math.max(0, (one.counted ?? 0) - taken))] : []
   })
   return { ...state, outside: left }
 }
@@ -90,6 +105,12 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
 
 export function countOutside({ outside }: Outside): readonly { readonly why: OutsideNumbers; readonly count: number }[] {
   return outside.map((why) => ({ why, count: Number(countIn(intervalsOf(why))) }))
+}
+
+/** How many of the started numbers `counts` cannot have yet. */
+export function uncounted({ open, outside }: Pick<StreamState, 'open' | 'outside'>): number {
+  const opened = open.filter(({ counted }) => !counted).length
+  return countOutside({ outside }).reduce((sum, { why, count }) => sum + count - (why.counted ?? 0), opened)
 }
 
 export function intervalsOutside({ outside }: Outside, isWanted: (why: OutsideNumbers) => boolean = () => true): readonly Intervals[] {

@@ -63,6 +63,8 @@ export interface OpenNumber {
   readonly early?: true
   /** Error code of a parked transfer that stays in `open` because it is `early`. `maxOpen` does not count it. */
   readonly parked?: string
+  /** `counts` may have this number already (`OutsideNumbers`). */
+  readonly counted?: 1
 }
 
 export interface OutsideNumbers {
@@ -71,6 +73,11 @@ export interface OutsideNumbers {
   readonly waits?: true
   /** Some of the numbers are resolved, because there was no room for more intervals (`boundedOutside`). */
   readonly condensed?: true
+  /**
+   * At most this many of the numbers are resolved, and were counted in `counts` before the intervals were joined. The
+   * state does not show which. So that no number is counted twice, completing one of them lowers `counted` first.
+   */
+  readonly counted?: number
   readonly packed: PackedIntervals
 }
 
@@ -92,6 +99,8 @@ export interface Gap {
   readonly chain?: string
   /** No number of the gap is in a lower block. */
   readonly height?: number
+  /** As in `OutsideNumbers`, after two gaps became one. */
+  readonly counted?: number
   readonly at: number
 }
 

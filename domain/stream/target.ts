@@ -1,25 +1,25 @@
 import { orderOf } from '../order.ts'
 import { bounded, compare, gapSize, limits, max, min } from './gaps.ts'
-import { countNumbers, hasNumber, type IntervalSet, union, without } from './intervals.ts'
-import { count, done, except, isUnresolved, present, refused, reopen, resolve, type StreamStep } from './numbers.ts'
-import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
+import { countNumbers, hasNumber, type IntervalSet, missingBetween, union, without } from './intervals.ts'
+import { count, done, except, isCounted, isUnresolved, present, refused, reopen, type StreamStep } from './numbers.ts'
+import { bringBack, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
 /** MIP-61's COMPLETE_EVENT_PROCESSING, for any account. A number that the source has not shown raises an alarm. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
-  const unknownCompletions = union(state.unknownCompletions, unseen(state, numbers))
-  const added = Number(countNumbers(unknownCompletions) - countNumbers(state.unknownCompletions))
+  const unknownCompletions = union(state.unknownCompletions, unseen(state, numbers)).slice(0, limits.unknownCompletions)
+  const more = unknownCompletions.flatMap(([low, high]) => missingBetween(state.unknownCompletions, low, high))
+  // Several agents send the same blocks, whose numbers may have left the full list since.
+  const isFirst = state.target === undefined || from === state.target + 1
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
-  const left = numbers.reduce((known, [low, high]) => bringBack(known, low, high), state)
-  const delivered = state.open.length - open.length + outsideCount(state) - outsideCount(left)
+  const left = numbers.reduce((known, [low, high]) => bringBack(known, low, high, true), state)
+  const delivered = uncounted(state) - uncounted({ ...left, open })
   const after = { ...left, open, exceptions, unknownCompletions, ...(target !== undefined && { target }) }
-  return done(bounded(count(count(after, 'completed', delivered), 'unknown', added)))
+  return done(bounded(count(count(after, 'completed', delivered), 'unknown', isFirst ? Number(countNumbers(more)) : 0)))
 }
-
-const outsideCount = (state: StreamState) => countOutside(state).reduce((sum, one) => sum + one.count, 0)
 
 function unseen({ gaps, next }: StreamState, numbers: IntervalSet): IntervalSet {
   return numbers.reduce<IntervalSet>((set, [from, to]) => {
@@ -38,7 +38,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
-  return done(count(reopened, 'undone', Number(inGaps(reopened) - inGaps(state))))
+  return done(bounded(count(reopened, 'undone', Number(inGaps(reopened) - inGaps(state)))))
 }
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
@@ -47,14 +47,15 @@ const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSiz
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
-  return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
+  return done(except(state, { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/** An `early` number stays in `open`: its delivery must still be checked. */
+/** An `early` number stays in `open`: its delivery must still be checked. A condensed interval keeps its code. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
-  if (!known && !outsideReason(state, number)) return present(state)
-  if (!known?.early) return done(moveOutside(state, number, { code, ...(waits && { waits }) }))
+  const outside = outsideReason(state, number)
+  if (!known && (!outside || outside.condensed)) return present(state)
+  if (!known?.early) return done(moveOutside(state, number, { code, ...(waits && { waits }) }, isCounted(state, number)))
   if (waits) return present(state)
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
@@ -62,7 +63,8 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)
-    const open = [...state.open, { number }].sort((a, b) => compare(a.number, b.number))
+    const known: OpenNumber = { number, ...(isCounted(state, number) && { counted: 1 }) }
+    const open = [...state.open, known].sort((a, b) => compare(a.number, b.number))
     return done({ ...bringBack(state, number, number), open })
   }
   if (!state.open.some((one) => one.number === number)) return present(state)
@@ -75,10 +77,10 @@ export function skip(state: StreamState, request: RequestOf<'skip' | 'unskip'>, 
   const { by, reason } = orderOf(request, 'update')
   if (compare(number, state.next) >= 0) return refused(state, `${number} is not known to exist: the highest number is below ${state.next}`)
   if (!isUnresolved(state, number)) return present(state)
-  return done(except(resolve(state, number), { number, outcome: 'skipped', by, reason, at }))
+  return done(except(state, { number, outcome: 'skipped', by, reason, at }))
 }
 
 export function unskip(state: StreamState, number: string, at: number): StreamStep {
   const exceptions = state.exceptions.filter((one) => one.number !== number)
-  return done(reopen({ ...state, exceptions }, number, number, at))
+  return done(bounded(reopen({ ...state, exceptions }, number, number, at)))
 }
