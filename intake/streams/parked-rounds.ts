@@ -34,7 +34,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
         /** Returns numbers that are no longer parked. `own`: the listed numbers of the source's own transfers. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
-          const numbers = listed.map(({ number }) => BigInt(number))
+          const numbers = listed.map(({ number }) => number)
           const rest: Round = {
             before: older ? older.before : newest.before,
             open: new Set([...begun.open].filter((number) => !own.has(number))),
@@ -57,7 +57,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
     const taken = [...released.open]
     for (const intervals of released.outside)
       if (taken.length < most) taken.push(...takeNumbers(intervals, 0n, most - taken.length).map(String))
-    released = { open: new Set(), outside: released.outside.map((intervals) => subtractNumbers(intervals, taken.map(BigInt))) }
+    released = { open: new Set(), outside: released.outside.map((intervals) => subtractNumbers(intervals, taken)) }
     return taken.filter(isParked).slice(0, most)
   }
 }

@@ -1,8 +1,6 @@
-import { awaitsNewSignatures } from '../../domain/catalogue/errors.ts'
 import { orderOf } from '../../domain/order.ts'
-import { hasGap, limits } from '../../domain/stream/gaps.ts'
-import { takeNumbers } from '../../domain/stream/intervals.ts'
-import { intervalsOutside, outsideReason } from '../../domain/stream/outside-window.ts'
+import { hasGap } from '../../domain/stream/gaps.ts'
+import { outsideReason } from '../../domain/stream/outside-window.ts'
 import type { RequestOf, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import {
@@ -46,7 +44,6 @@ export function createOutcomeReporter(
   const parkedRounds = createParkedRounds(client, source, listParked)
   const findWaiting = createWaitingTransfers(deps)
   const window = createReportWindow()
-  let awaitingOutside: readonly bigint[] = []
 
   async function record(seen: SeenNumbers, requests: readonly StreamRequest[], era?: number): Promise<void> {
     const all = [...seenRequests(seen), ...requests]
@@ -62,7 +59,7 @@ export function createOutcomeReporter(
 
   return {
     get awaitingSignatures(): readonly string[] {
-      return [...codes.awaitingSignatures, ...awaitingOutside.map(String)]
+      return codes.awaitingSignatures
     },
     /** Throws errors of the Temporal client. @param era of the stream's client when the state was read */
     async report(state: StreamState, era?: number): Promise<void> {
@@ -86,7 +83,6 @@ export function createOutcomeReporter(
       const started = [...numbers].filter((number) => !opened.has(number) && !outsideReason(state, number))
       const over = new Set(ended.map(numberOf))
       const released = parkedStep.end(numbers, mostReleased).filter((number) => !over.has(number))
-      awaitingOutside = nextAwaiting(state, awaitingOutside.at(-1))
       const changed = [
         ...known.flatMap(([number, code]) => (opened.get(number) === code ? [] : [{ kind: 'parked' as const, number, code }])),
         ...released.map((number) => ({ kind: 'unparked' as const, number })),
@@ -96,12 +92,6 @@ export function createOutcomeReporter(
       done()
     },
   }
-}
-
-/** Numbers outside the window that await new signatures. If there are many, each call returns the next ones. */
-function nextAwaiting(state: StreamState, last = 0n): readonly bigint[] {
-  const awaiting = intervalsOutside(state, ({ code }) => awaitsNewSignatures(code))
-  return awaiting.flatMap((intervals) => takeNumbers(intervals, last + 1n, limits.open))
 }
 
 /** The start of the period whose ended transfers a report lists. Only a completed report moves the start. */

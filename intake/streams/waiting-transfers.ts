@@ -40,11 +40,12 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
     async of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
       for (const known of [codes, silentUntil]) forgetOthers(known, parked)
       const now = Date.now()
-      const unknown = parked.filter(({ runId }) => !codes.has(runId) && (silentUntil.get(runId) ?? 0) <= now)
+      const dueAt = ({ runId }: ListedTransfer) => silentUntil.get(runId) ?? 0
+      const unknown = parked.filter((one) => !codes.has(one.runId) && dueAt(one) <= now).toSorted((a, b) => dueAt(a) - dueAt(b))
       await mapLimited(unknown.slice(0, limits.queries), limits.atOnce, async (one) => {
         const status = await askStatus(deps, one)
-        if (!status) silentUntil.set(one.runId, Date.now() + limits.againMs)
-        else if (status.state === 'parked') codes.set(one.runId, { number: one.number, code: status.code ?? 'INTERNAL' })
+        silentUntil.set(one.runId, Date.now() + (status ? 0 : limits.againMs))
+        if (status?.state === 'parked') codes.set(one.runId, { number: one.number, code: status.code ?? 'INTERNAL' })
       })
       return new Map([...codes.values()].map(({ number, code }) => [number, code]))
     },
@@ -67,8 +68,9 @@ export function createWaitingTransfers(deps: WaitingTransfersDeps) {
     const open = new Set(state.open.map(({ number }) => number))
     const listed = (await longWaiting(client, source, now - outsideAfterMs)).filter(({ number }) => open.has(number))
     forgetOthers(askedAt, listed)
-    const due = listed.filter(({ runId }) => now - (askedAt.get(runId) ?? -Infinity) >= limits.againMs).slice(0, limits.queries)
-    const requests = await mapLimited(due, limits.atOnce, async (one): Promise<StreamRequest[]> => {
+    const lastAt = ({ runId }: ListedTransfer) => askedAt.get(runId) ?? 0
+    const due = listed.filter((one) => now - lastAt(one) >= limits.againMs).toSorted((a, b) => lastAt(a) - lastAt(b))
+    const requests = await mapLimited(due.slice(0, limits.queries), limits.atOnce, async (one): Promise<StreamRequest[]> => {
       askedAt.set(one.runId, now)
       const { state: present, code } = (await askStatus(deps, one)) ?? {}
       const isOwn = present === 'waiting' && code !== undefined && waitsForItself(code)

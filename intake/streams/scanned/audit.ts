@@ -1,4 +1,4 @@
-import { setOf, subtractNumbers, takeNumbers } from '../../../domain/stream/intervals.ts'
+import { joinIntervals, setOf, singles, subtractNumbers } from '../../../domain/stream/intervals.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { type ListedTransfer, runningTransfers } from '../../../temporal/client/streams/stream-transfers.ts'
 import { missingIn, seenRequests, withStatus } from '../number-status.ts'
@@ -67,7 +67,7 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
     isScanned && BigInt(upTo) >= BigInt(state.next)
       ? { ...state, gaps: [...state.gaps, { from: state.next, to: upTo, state: 'hidden' as const, at: 0 }] }
       : state
-  const numbers = numbersInGaps(tail)
+  const numbers = numbersInGaps(tail, context.cursors.gaps)
   const table = await source.recorded(numbers, 'finalized')
   const present = setOf(numbers.filter((_, index) => table[index]))
   const request: StreamRequest = { kind: 'audited', upTo, height: isTail() ? height : at, present }
@@ -102,7 +102,7 @@ export interface StreamAudit {
 }
 
 const readsAtOnce = 20
-/** An audit checks at most this many running transfers of resolved numbers, and as many numbers outside the window. */
+/** An audit checks this many running transfers of resolved numbers, and as many numbers outside the window, in turn. */
 const mostResumed = 500
 
 /**
@@ -115,7 +115,7 @@ export async function auditOpen(
   audit: StreamAudit,
   at: 'finalized' | 'agreed' = 'finalized',
 ): Promise<void> {
-  const { streamClient, source, cache, logger } = context
+  const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era
   const state = await streamClient.state()
   if (!state) return
@@ -125,11 +125,10 @@ export async function auditOpen(
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
-  const runningNumbers = running.map(({ number }) => BigInt(number))
-  // Takes the lowest numbers that no running transfer claims.
-  const outside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
-  const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
-  const numbers = [...open, ...outside.slice(0, mostResumed)]
+  // A stranger's run may claim the number of a lost transfer.
+  const own = running.map(({ number }) => number).filter(runs)
+  const outside = cursors.outside.take(subtractNumbers(joinIntervals(intervalsOutside(state).flat()), own), mostResumed)
+  const numbers = [...state.open.map(({ number }) => number).filter((number) => !runs(number)), ...outside]
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
@@ -181,12 +180,12 @@ async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, 
 
 /** Checks recent deliveries, and resolved numbers that run again. `undone`: the delivery is missing at two blocks. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
-  const { streamClient, source, cache, logger } = context
+  const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era
   const state = await streamClient.state()
   if (!state) return
-  const again = running.filter((one) => one.state !== 'parked' && isResolved(state, one.number)).slice(0, mostResumed)
-  const resumed = await recordedTransfers(context, [...new Set(again.map(({ number }) => number))])
+  const again = running.filter((one) => one.state !== 'parked' && isResolved(state, one.number)).map(({ number }) => number)
+  const resumed = await recordedTransfers(context, cursors.resumed.take(singles(again), mostResumed))
   const latest = cache.completions.filter(({ sequence }) => isResolved(state, sequence))
   const all = [...new Map([...resumed, ...latest].map((transfer) => [transfer.sequence, transfer])).values()]
   const gone = await undelivered(context, (await splitByDelivery(context, all)).missing)

@@ -4,6 +4,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { HaltRoute } from '../../submit/halt-route.ts'
 import type { Submitter } from '../../submit/submitter.ts'
+import { type AuditCursor, createAuditCursor } from '../audit-cursor.ts'
 import { waitFor } from '../loop.ts'
 import type { AgentAlarm } from '../stream-metrics.ts'
 import type { WaitingTransfersDeps } from '../waiting-transfers.ts'
@@ -28,18 +29,20 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly cache: StreamCache
   readonly ranges: Readonly<Record<'source' | 'target', ReturnType<typeof createRangeSize>>>
   readonly finality: ReturnType<typeof createFinalityTimes>
+  readonly cursors: Readonly<Record<'outside' | 'resumed' | 'gaps', AuditCursor>>
   readonly alarms: Set<AgentAlarm>
   readonly stopping: AbortSignal
 }
 
-export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
+export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint' | 'cursors'>
 
 export function createScannedContext(
   { rangeBlocks, ...deps }: ScannedDeps,
   { streamClient, alarms, stopping }: Pick<ScannedContext, 'streamClient' | 'alarms' | 'stopping'>,
 ): ScannedContext {
   const ranges = { source: createRangeSize(rangeBlocks), target: createRangeSize(rangeBlocks) }
-  return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes() }
+  const cursors = { outside: createAuditCursor(), resumed: createAuditCursor(), gaps: createAuditCursor() }
+  return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes(), cursors }
 }
 
 /** The last view. Before transfers start, a new stream begins to follow completions at the target's finalized head. */

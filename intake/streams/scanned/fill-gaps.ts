@@ -1,8 +1,11 @@
 import { backoffMs } from '../../../domain/backoff.ts'
+import { type Interval, joinIntervals } from '../../../domain/stream/intervals.ts'
+import { gapAt } from '../../../domain/stream/gaps.ts'
 import { room } from '../../../domain/stream/numbers.ts'
 import type { GapState, StreamState } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
+import { type AuditCursor, createAuditCursor } from '../audit-cursor.ts'
 import type { Step } from '../loop.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import { type ScannedContext, viewOf } from './context.ts'
@@ -16,6 +19,7 @@ const again = { firstMs: 2_000, mostMs: 60_000 } as const
 /** Starts transfers that the source's table has and no log showed. Leaves gaps that a running backfill may fill. */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
+  const cursor = createAuditCursor()
   let last = { gaps: '', tries: 0, dueAt: 0 }
   return async function fillGaps() {
     const view = await viewOf(context)
@@ -27,7 +31,7 @@ export function createGapFiller(context: ScannedContext): Step {
     const era = streamClient.era
     const state = await streamClient.state()
     if (!state || streamClient.era !== era) return false
-    const numbers = numbersInGaps(state, state.backfill.left.length > 0 ? ['hidden', 'undone'] : undefined)
+    const numbers = numbersInGaps(state, cursor, state.backfill.left.length > 0 ? ['hidden', 'undone'] : undefined)
     if (numbers.length === 0) return false
     return (await haltOnMismatch(context, sourceChain, (at) => fill(context, state, numbers, era, at))) === true
   }
@@ -39,9 +43,8 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   const started = missing.slice(0, room(state))
   const found = [...delivered, ...started]
   if (found.length === 0) return false
-  const undone = new Set(numbersInGaps(state, ['undone']))
-  const isUndone = ({ sequence }: Transfer) => undone.has(sequence)
-  const isHidden = ({ sequence }: Transfer) => !undone.has(sequence)
+  const isUndone = ({ sequence }: Transfer) => gapAt(state.gaps, BigInt(sequence))?.state === 'undone'
+  const isHidden = (transfer: Transfer) => !isUndone(transfer)
   await startAll(context, started.filter(isHidden))
   // The submitter would not restart an undone transfer, because its workflow closed as delivered.
   await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
@@ -58,11 +61,7 @@ function report({ source, logger }: ScannedContext, again: number, hidden: reado
   if (facts.count > 0) logger.error('a node hides logs of transfers, which are delivered all the same', { code: 'LOGS_HIDDEN', ...facts })
 }
 
-export function numbersInGaps({ gaps }: Pick<StreamState, 'gaps'>, states?: readonly GapState[]): readonly string[] {
-  const numbers: string[] = []
-  for (const { from, to, state } of gaps) {
-    if (states && !states.includes(state)) continue
-    for (let number = BigInt(from); number <= BigInt(to) && numbers.length < mostNumbers; number++) numbers.push(String(number))
-  }
-  return numbers
+export function numbersInGaps({ gaps }: Pick<StreamState, 'gaps'>, cursor: AuditCursor, states?: readonly GapState[]): readonly string[] {
+  const wanted = gaps.filter(({ state }) => !states || states.includes(state))
+  return cursor.take(joinIntervals(wanted.map(({ from, to }): Interval => [BigInt(from), BigInt(to)])), mostNumbers)
 }

@@ -1,5 +1,5 @@
 import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client'
-import { defaultPayloadConverter, TypedSearchAttributes } from '@temporalio/common'
+import { defaultPayloadConverter, TypedSearchAttributes, WorkflowNotFoundError } from '@temporalio/common'
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
@@ -9,24 +9,26 @@ export interface ListedRun {
   readonly id: string
   readonly state: TransferState
   readonly ended?: boolean
+  /** It closed without an outcome, and is not listed. */
+  readonly terminated?: boolean
   /** Its input. */
   readonly input: () => unknown
   readonly result?: unknown
 }
 
 /**
- * A client whose server has these runs and lists them in this order; it counts lists, and the inputs that it is asked
- * for, by id. It connects to none.
+ * A client whose server has these runs and lists them in this order; it counts lists, and the inputs and queries that
+ * it is asked for, by id. It connects to none.
  */
 export function listingClient(runs: readonly ListedRun[]) {
   const client = new Client({ connection: Connection.lazy() })
-  const read: string[] = []
+  const [read, queried]: [string[], string[]] = [[], []]
   const lists = { count: 0 }
-  const info = ({ id, state, ended }: ListedRun, index: number): WorkflowExecutionInfo => ({
+  const info = ({ id, state, ended, terminated }: ListedRun, index: number): WorkflowExecutionInfo => ({
     ...{ type: 'transfer', workflowId: id, runId: String(index), taskQueue: 'nobody', historyLength: 3, startTime: new Date(0) },
     // The enum itself is in a package that is no dependency.
     // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-    status: ended ? { code: 2, name: 'COMPLETED' } : { code: 1, name: 'RUNNING' },
+    status: terminated ? { code: 5, name: 'TERMINATED' } : ended ? { code: 2, name: 'COMPLETED' } : { code: 1, name: 'RUNNING' },
     searchAttributes: {},
     typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.TransferState, value: state }]),
     raw: {},
@@ -35,7 +37,7 @@ export function listingClient(runs: readonly ListedRun[]) {
     lists.count++
     const isEnded = query.includes("'Completed'")
     const listed = (async function* () {
-      if (!query.includes("'parked'")) yield* runs.map(info).filter(({ status }) => (status.name === 'COMPLETED') === isEnded)
+      if (!query.includes("'parked'")) yield* runs.map(info).filter(({ status }) => status.name === (isEnded ? 'COMPLETED' : 'RUNNING'))
     })()
     return Object.assign(listed, { intoHistories: unused('intoHistories') })
   }
@@ -47,7 +49,19 @@ export function listingClient(runs: readonly ListedRun[]) {
     return { history: { events: [{ workflowExecutionStartedEventAttributes: { input: { payloads } } }] } }
   }
   Object.defineProperty(client, 'workflowService', { value: { getWorkflowExecutionHistory } })
-  const resultOf = (id: string) => async () => runs.find((run) => run.id === id)?.result
-  Object.defineProperty(client.workflow, 'getHandle', { value: (id: string) => ({ result: resultOf(id) }) })
-  return { client, read, lists }
+  const getHandle = (id: string) => {
+    const index = runs.findIndex((run) => run.id === id)
+    const run = runs[index]
+    const describe = async () => {
+      if (!run) throw new WorkflowNotFoundError('not found', id, undefined)
+      return info(run, index)
+    }
+    const query = async () => {
+      queried.push(id)
+      throw new Error('no worker answers')
+    }
+    return { result: async () => run?.result, describe, query }
+  }
+  Object.defineProperty(client.workflow, 'getHandle', { value: getHandle })
+  return { client, read, queried, lists }
 }

@@ -1,13 +1,14 @@
 import { Client, Connection } from '@temporalio/client'
 import { describe, expect, test, vi } from 'vitest'
 import { bringBack } from '../../../domain/stream/outside-window.ts'
-import { limits } from '../../../domain/stream/gaps.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { silentLogger } from '../../../observability/logger.ts'
+import { createParkedCodes, createWaitingTransfers } from '../../../intake/streams/waiting-transfers.ts'
 import { createOutcomeReporter } from '../../../intake/streams/transfer-outcomes.ts'
 import type { endedSince, parkedPage } from '../../../temporal/client/streams/stream-transfers.ts'
 import { fakeTime } from '../../helpers/fake-time.ts'
+import { listingClient } from './listing-client.ts'
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs
@@ -127,13 +128,13 @@ describe('a look at any number of numbers outside the window', () => {
       for (const number of unparked) state = bringBack(state, number, number)
       return { listed: [...listed], unparked, others: recorded.length - unparked.length }
     }
-    return { look, outcomes }
+    return { look }
   }
   const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(from + index))
 
   test('a report of a huge count of numbers outside the window lists two pages at most', async () => {
     const many = 10n ** 15n
-    const { look, outcomes } = outsideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
+    const { look } = outsideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
     const first = await look()
     expect(first).toEqual({ listed: [1_000], unparked: [], others: 0 })
     expect(await look()).toEqual({ listed: [1_000, 1_000], unparked: [], others: 0 })
@@ -141,7 +142,6 @@ describe('a look at any number of numbers outside the window', () => {
     const third = await look()
     expect(third).toEqual({ listed: [1_000, 500], unparked: numbers(2_501, 50).map(String), others: 0 })
     expect((await look()).unparked).toEqual(numbers(2_551, 50).map(String))
-    expect(outcomes.awaitingSignatures).toHaveLength(limits.open)
   })
 
   test('parked numbers on any page stay parked, and all others are released', async () => {
@@ -160,14 +160,39 @@ describe('a look at any number of numbers outside the window', () => {
         .toSorted(),
     )
   })
+})
 
-  test('each report takes other numbers that await newer signatures', async () => {
-    const { look, outcomes } = outsideStage(1_000n, numbers(1, 1_000), 'GUARDIAN_SET_EXPIRED')
-    const taken = new Set<string>()
+describe('transfers that are queried a limited count at a time', () => {
+  const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
+  const many = Array.from({ length: 120 }, (_, index) => String(index + 1))
+  const idOf = (number: string) => `native-bridge:a:${'0'.repeat(64)}:${number}:${'0'.repeat(16)}`
+
+  /** Calls `step` three times, a minute apart, and returns the ids of the queried transfers. None of them answers. */
+  async function queriedBy(make: (client: Client) => () => Promise<unknown>): Promise<ReadonlySet<string>> {
+    const { client, queried } = listingClient(many.map((number) => ({ id: idOf(number), state: 'waiting', input: () => undefined })))
+    const step = make(client)
     for (let count = 0; count < 3; count++) {
-      await look()
-      for (const number of outcomes.awaitingSignatures) taken.add(number)
+      await step()
+      vi.setSystemTime(Date.now() + minuteMs)
     }
-    expect(taken.size).toBe(1_000)
+    return new Set(queried)
+  }
+
+  test('every parked transfer is queried, although others do not answer', async () => {
+    const listed = many.map((number) => ({ number, id: idOf(number), runId: number, state: 'parked' as const, running: true }))
+    const ids = await queriedBy((client) => {
+      const codes = createParkedCodes({ client, logger: silentLogger() })
+      return () => codes.of(listed)
+    })
+    expect(ids.size).toBe(120)
+  })
+
+  test('every transfer that waits long is queried, although others do not answer', async () => {
+    const state = { ...initialStream(config), next: '200', open: many.map((number) => ({ number })) }
+    const ids = await queriedBy((client) => {
+      const find = createWaitingTransfers({ source: { bridge: 'native-bridge', sourceChain: 'a' }, client, logger: silentLogger() })
+      return () => find(state)
+    })
+    expect(ids.size).toBe(120)
   })
 })

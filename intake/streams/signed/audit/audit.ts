@@ -1,7 +1,7 @@
-import { limits } from '../../../../domain/stream/gaps.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
 import { runAll } from '../../../../runtime/run-all.ts'
 import { endedSince } from '../../../../temporal/client/streams/stream-transfers.ts'
+import { createAuditCursor } from '../../audit-cursor.ts'
 import { createOutcomeReporter } from '../../transfer-outcomes.ts'
 import type { GapsDeps } from '../deps.ts'
 import { createGapFiller, type GapReport, nothingFilled } from '../gaps/fill-gaps.ts'
@@ -35,6 +35,7 @@ export function createSignedAuditor(
   const deps = { ...given, proved }
   const outcomes = createOutcomeReporter(deps, endedSince, proved.outcomes)
   const lost = createLostTransfers(deps)
+  const resumed = createAuditCursor()
   const gaps = createGapFiller(deps, auditMs)
   const counted = createSourceCount(given, begins)
 
@@ -53,16 +54,10 @@ export function createSignedAuditor(
     if (!mayBeThere()) return
     const state = await streamClient.state()
     if (!state) return
-    let missing: readonly string[] = []
     await runAll(
       () => outcomes.report(state),
-      async () => void (missing = await lost.find(state)),
-      async () => {
-        const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
-        // As many numbers as can be open, so that no number waits behind others that no server has.
-        Object.assign(audit, await restartLost(deps, [...numbers].slice(0, limits.open)))
-      },
-      async () => void (audit.undone = await reopenUndone(deps, state)),
+      async () => void Object.assign(audit, await restartLost(deps, await lost.find(state, outcomes.awaitingSignatures), state)),
+      async () => void (audit.undone = await reopenUndone(deps, state, resumed)),
     )
   }
 

@@ -1,11 +1,22 @@
 import type { SignedSource } from '../../../../bridges/port.ts'
+import { awaitsNewSignatures } from '../../../../domain/catalogue/errors.ts'
 import { limits } from '../../../../domain/stream/gaps.ts'
-import { subtractNumbers, takeNumbers } from '../../../../domain/stream/intervals.ts'
+import {
+  type Intervals,
+  intersection,
+  joinIntervals,
+  singles,
+  subtractIntervals,
+  subtractNumbers,
+} from '../../../../domain/stream/intervals.ts'
 import { isResolved } from '../../../../domain/stream/numbers.ts'
 import { intervalsOutside, outsideReason } from '../../../../domain/stream/outside-window.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
 import { runningTransfers } from '../../../../temporal/client/streams/stream-transfers.ts'
+import type { Transfer } from '../../../../domain/transfer/transfer.ts'
 import { latestRun } from '../../../../temporal/client/transfers/closed-runs.ts'
+import { transferId } from '../../../../temporal/contracts/names.ts'
+import { type AuditCursor, createAuditCursor } from '../../audit-cursor.ts'
 import { seenRequests, withStatus } from '../../number-status.ts'
 import { closedRequests, isUndelivered, type OutcomesDeps } from '../../transfer-outcomes.ts'
 import type { SignedDeps } from '../deps.ts'
@@ -24,39 +35,61 @@ export const graceMs = 15_000
 /** How long a number without a transfer is checked at short intervals, ms. */
 const suspectMs = 20 * graceMs
 const mostReopened = 20
+/** As many numbers as can be open. */
+const mostFetched = limits.open
 
 export function createLostTransfers({ source, client, proved, lostAfterMs = graceMs }: LostTransfersDeps) {
-  let missedSince = new Map<string, number>()
+  const cursors = { open: createAuditCursor(), others: createAuditCursor() }
+  /** Numbers without a running transfer. Each number is in one item, the one of the time when it was first missed. */
+  let missed: readonly { readonly at: number; readonly numbers: Intervals }[] = []
+
+  async function findLost(state: StreamState): Promise<Intervals> {
+    const now = Date.now()
+    const opened = new Set(state.open.map(({ number }) => number))
+    const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
+    // A stranger's run may claim the same number.
+    const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
+    const started = joinIntervals([...singles(opened), ...intervalsOutside(state).flat()])
+    const all = subtractNumbers(
+      started,
+      own.map(({ number }) => number),
+    )
+    const known = missed.map(({ at, numbers }) => ({ at, numbers: intersection(numbers, all) }))
+    const more = { at: now, numbers: subtractIntervals(all, joinIntervals(known.flatMap(({ numbers }) => numbers))) }
+    missed = [...known, more].filter(({ numbers }) => numbers.length > 0)
+    return joinIntervals(missed.filter(({ at }) => at <= now - lostAfterMs).flatMap(({ numbers }) => numbers))
+  }
+
   return {
     /** Whether numbers may be lost. If so, call `find` again after `graceMs`. */
     get suspects(): boolean {
-      return [...missedSince.values()].some((at) => at > Date.now() - suspectMs)
+      return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
-    /** Open numbers that have had no running transfer for `lostAfterMs`. Their messages must be submitted again. */
-    async find(state: StreamState): Promise<readonly string[]> {
-      const now = Date.now()
-      const opened = new Set(state.open.map(({ number }) => number))
-      const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
-      // A stranger's run may claim the same number.
-      const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
-      const running = new Set(own.map(({ number }) => number))
-      const numbers = [...running].map(BigInt)
-      // There may be very many numbers outside the window, so only as many are taken as one audit fetches. Numbers of a
-      // condensed interval may have been cancelled or skipped long ago.
-      const outside = intervalsOutside(state, ({ condensed }) => !condensed).flatMap((some) =>
-        takeNumbers(subtractNumbers(some, numbers), 0n, limits.open).map(String),
-      )
-      const missed = [...[...opened].filter((number) => !running.has(number)), ...outside]
-      missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
-      return missed.filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)
+    /**
+     * Numbers whose messages must be submitted again: those without a running transfer for `lostAfterMs`, and those
+     * that await new signatures, which are `awaiting` and others outside the window. If there are many, each call takes
+     * the next ones. Open numbers get at least half of a call, because they take room.
+     */
+    async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
+      const lost = await findLost(state)
+      const open = singles(state.open.map(({ number }) => number))
+      const waiting = intervalsOutside(state, ({ code }) => awaitsNewSignatures(code)).flat()
+      const others = joinIntervals([...subtractIntervals(lost, open), ...singles(awaiting), ...waiting])
+      const first = cursors.open.take(intersection(lost, open), mostFetched / 2)
+      return [...new Set([...first, ...cursors.others.take(others, mostFetched - first.length)])]
     },
   }
 }
 
-/** Fetches the numbers' messages and submits them again. Returns the counts of restarted and ended transfers. */
-export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[]) {
+/**
+ * Fetches the numbers' messages and submits them again. Returns the counts of restarted and ended transfers. Starts no
+ * number of a condensed interval if Temporal has no run of it: it may have been cancelled or skipped long ago.
+ */
+export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
-  const fetched = await fetchMessages(deps, numbers)
+  const mayStart = async (transfer: Transfer) =>
+    !outsideReason(state, transfer.sequence)?.condensed || (await latestRun(client, transferId(transfer))) !== 'gone'
+  const fetched = await fetchMessages({ ...deps, mayStart }, numbers)
   const seen = seenRequests(foundIn(fetched))
   if (seen.length > 0) await streamClient.apply(seen)
   const submitted = [...fetched].flatMap(([number, one]) => (one.kind === 'started' ? [{ ...one, number }] : []))
@@ -72,10 +105,16 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
 }
 
 /** Records resolved numbers as `undone` if their transfers run again and the target lacks them. Returns the count. */
-export async function reopenUndone({ source, client, streamClient, proved }: LostTransfersDeps, state: StreamState): Promise<number> {
+export async function reopenUndone(
+  { source, client, streamClient, proved }: LostTransfersDeps,
+  state: StreamState,
+  cursor: AuditCursor,
+): Promise<number> {
   const running = await runningTransfers(client, source)
-  const again = await proved.messages(running.filter(({ number }) => isResolved(state, number)))
-  const transfers = again.slice(0, mostReopened)
+  const again = new Map(
+    (await proved.messages(running.filter(({ number }) => isResolved(state, number)))).map((one) => [one.sequence, one]),
+  )
+  const transfers = cursor.take(singles(again.keys()), mostReopened).flatMap((number) => again.get(number) ?? [])
   const { done, unread } = await deliveredByTarget(source, transfers)
   const undone = transfers.map(({ sequence }) => sequence).filter((number) => !done.has(number) && !unread.has(number))
   if (undone.length === 0) return 0

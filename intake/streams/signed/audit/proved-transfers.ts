@@ -9,6 +9,8 @@ import { fromTemporal } from '../../../../temporal/client/connection/errors.ts'
 import { byNumber, type ListedTransfer } from '../../../../temporal/client/streams/stream-transfers.ts'
 import { storedTransfer } from '../../../../temporal/client/transfers/start-transfer.ts'
 import { transferId } from '../../../../temporal/contracts/names.ts'
+import { singles } from '../../../../domain/stream/intervals.ts'
+import { createAuditCursor } from '../../audit-cursor.ts'
 import type { SignedDeps } from '../deps.ts'
 import { deliveredByTarget } from '../gaps/fetch-messages.ts'
 
@@ -47,8 +49,11 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
-    const unknown = [...byNumber(listed.filter((one) => !knownProof(one))).values()]
-      .flatMap((some) => some.slice(0, mostOfNumber))
+    const all = byNumber(listed.filter((one) => !knownProof(one)))
+    // A new cursor begins at a random number. One cursor would not reach all numbers, because the lists differ.
+    const unknown = createAuditCursor()
+      .take(singles(all.keys()), mostReads)
+      .flatMap((number) => (all.get(number) ?? []).slice(0, mostOfNumber))
       .slice(0, mostReads)
     const read = new Map<ListedTransfer, Proof>()
     await mapLimited(unknown, readsAtOnce, async (one) => {

@@ -38,6 +38,8 @@ interface Copy {
 
 type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'sourceChain' | 'withoutNode' | 'delivered'>
+  /** Whether this transfer, which is not delivered, may be submitted. Default: always. */
+  readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
 /**
@@ -92,7 +94,10 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
   }
 }
 
-async function submit({ source, bridge, submitter }: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
+async function submit(
+  { source, bridge, submitter, mayStart }: Deps,
+  copy: Copy,
+): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
   try {
     if (!copy.transfer) {
       // A number may be ignored only if its message is signed.
@@ -104,6 +109,7 @@ async function submit({ source, bridge, submitter }: Deps, copy: Copy): Promise<
       }
       return { refusedAs: verdict.code }
     }
+    if (mayStart && !(await mayStart(copy.transfer))) return { refusedAs: 'TRANSFER_NOT_FOUND' }
     const { id, status } = await submitter.submit(bridge.name, copy.vaa)
     return { kind: 'started', id, status, publishedAt: publishedAt(copy.vaa) }
   } catch (thrown) {
