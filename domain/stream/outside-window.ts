@@ -87,7 +87,7 @@ function bridge(intervals: Intervals, between: Intervals, reach: bigint): Interv
   return joined
 }
 
-/** Takes numbers from the list `outside`. `areCompleted`: takes as many of the counted numbers with them as possible. */
+/** `areCompleted`: the numbers have ended as completed, so `counted` falls by as many (`OutsideNumbers`). */
 export function bringBack(state: StreamState, from: string, to: string, areCompleted = false): StreamState {
   if (!isAnyOutside(state, from, to)) return state
   const left = state.outside.flatMap((one) => {

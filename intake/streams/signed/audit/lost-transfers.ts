@@ -49,11 +49,8 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
     // A stranger's run may claim the same number.
     const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
-    const started = joinIntervals([...singles(opened), ...intervalsOutside(state).flat()])
-    const all = subtractNumbers(
-      started,
-      own.map(({ number }) => number),
-    )
+    const running = own.map(({ number }) => number)
+    const all = subtractNumbers(joinIntervals([...singles(opened), ...intervalsOutside(state).flat()]), running)
     const known = missed.map(({ at, numbers }) => ({ at, numbers: intersection(numbers, all) }))
     const more = { at: now, numbers: subtractIntervals(all, joinIntervals(known.flatMap(({ numbers }) => numbers))) }
     missed = [...known, more].filter(({ numbers }) => numbers.length > 0)
@@ -66,9 +63,9 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
     /**
-     * Numbers whose messages must be submitted again: those without a running transfer for `lostAfterMs`, and those
-     * that await new signatures, which are `awaiting` and others outside the window. If there are many, each call takes
-     * the next ones. Open numbers get at least half of a call, because they take room.
+     * Numbers whose messages must be submitted again: those without a running transfer for `lostAfterMs`, those of
+     * `awaiting`, and those outside the window that await new signatures. If there are many, each call takes the next
+     * ones. Open numbers get up to half of a call first, because they take room.
      */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
@@ -111,9 +108,8 @@ export async function reopenUndone(
   cursor: AuditCursor,
 ): Promise<number> {
   const running = await runningTransfers(client, source)
-  const again = new Map(
-    (await proved.messages(running.filter(({ number }) => isResolved(state, number)))).map((one) => [one.sequence, one]),
-  )
+  const messages = await proved.messages(running.filter(({ number }) => isResolved(state, number)))
+  const again = new Map(messages.map((one) => [one.sequence, one]))
   const transfers = cursor.take(singles(again.keys()), mostReopened).flatMap((number) => again.get(number) ?? [])
   const { done, unread } = await deliveredByTarget(source, transfers)
   const undone = transfers.map(({ sequence }) => sequence).filter((number) => !done.has(number) && !unread.has(number))
