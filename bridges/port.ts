@@ -89,7 +89,8 @@ export interface Endpoint {
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   /** Delivery of several transfers in one call. Absent: not supported. */
   readonly batches?: SharedCalls
-  hasEffect(receipt: Receipt, transfer: Transfer): boolean
+  /** Undefined: the transaction succeeded, and only the state can show whether it delivered. */
+  hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
 /** Several transfers in one call, all or nothing. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../bridges/port.ts'
 import { untilHead, votersOf } from '../../chains/heads.ts'
-import type { Chain } from '../../chains/port.ts'
+import type { Chain, Receipt } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
 import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
@@ -92,6 +92,11 @@ export async function unlessDisputed<T>(answer: Promise<T>): Promise<T | undefin
 
 export function hasOneNode(chain: Pick<Chain, 'nodes'>): boolean {
   return votersOf(chain.nodes()).length === 1
+}
+
+/** Why a final transaction of Portage delivered nothing. */
+export function whyUseless({ hash, status }: Receipt): string {
+  return `transaction ${hash} ${status === 'reverted' ? 'reverted' : 'had not the effect'}`
 }
 
 /** Returns the delivery if the effect is final, otherwise how long until the effect may be final. */

@@ -9,7 +9,7 @@ import { failpoint } from '../../observability/failpoints.ts'
 import type { TimedStep } from '../../observability/step-times.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { BroadcastInput, BroadcastResult, Landed, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
-import { isFinal } from '../checks/effect.ts'
+import { isFinal, whyUseless } from '../checks/effect.ts'
 import { recordLoss } from '../checks/restrictions.ts'
 import { endpointOf, type LocalLane, type LocalLanes, type StepDeps } from '../deps.ts'
 import type { BeatingStep } from '../run-step.ts'
@@ -108,7 +108,7 @@ async function follow(deps: BroadcastDeps, { transfer, seenAt }: BroadcastInput,
     // The loss is recorded before it is final, because many more transfers could go to the same recipient meanwhile.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
     // A batch without effect has used up its nonce, even before finality. So its members need not wait.
-    if (batch && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))) return { kind: 'seen' }
+    if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
     const now = pending.state
@@ -150,13 +150,13 @@ function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclu
 async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed, { noop, receipt }: Included): Promise<BroadcastResult> {
   const { chain } = deps
   const endpoint = endpointOf(deps, transfer)
-  const hasEffect = !noop && endpoint.hasEffect(receipt, transfer)
+  const hasEffect = noop ? false : endpoint.hasEffect(receipt, transfer)
   const shows = await isFinal(chain, endpoint, transfer)
-  if (shows && hasEffect) return { kind: 'delivered', landed }
+  if (shows && hasEffect !== false) return { kind: 'delivered', landed }
   // Another transaction delivered first, or a node gave a wrong receipt of this one.
   if (shows) return { kind: 'seen' }
-  const absent = shows === false && !hasEffect && !(await endpoint.delivered(transfer, 'latest'))
-  if (absent) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
+  const absent = shows === false && hasEffect !== true && !(await endpoint.delivered(transfer, 'latest'))
+  if (absent) return { kind: 'reverted', landed, reason: whyUseless(receipt) }
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 

@@ -1,7 +1,7 @@
 import { untilHead } from '../../chains/heads.ts'
 import type { Receipt } from '../../chains/port.ts'
 import type { Confirmation, ConfirmInput, KeylessSteps, Landed } from '../../temporal/contracts/transfer-steps.ts'
-import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled } from '../checks/effect.ts'
+import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled, whyUseless } from '../checks/effect.ts'
 import { recordLoss } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 
@@ -22,7 +22,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     if (!own) return { kind: 'gone' }
     const { receipt } = own
     await recordLoss({ ...deps, chain }, transfer, receipt, landed?.batch !== undefined)
-    return { kind: 'reverted', reason: `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}` }
+    return { kind: 'reverted', reason: whyUseless(receipt) }
   }
 }
 
@@ -40,7 +40,9 @@ async function readLanded(deps: StepDeps, { transfer, waitMs, seenAt }: ConfirmI
   ])
   if (!receipt) return undefined
   const { hash: blockHash, height: blockHeight } = receipt.block
-  if (!endpoint.hasEffect(receipt, transfer)) return isFinalHeight(blockHeight) ? { kind: 'useless', receipt } : undefined
+  const hasEffect = endpoint.hasEffect(receipt, transfer)
+  if (hasEffect === false) return isFinalHeight(blockHeight) ? { kind: 'useless', receipt } : undefined
+  if (hasEffect === undefined && isFinalHeight(blockHeight) && shows === false) return { kind: 'useless', receipt }
   if (!isFinalHeight(blockHeight) || shows !== true) return unsettled(chain, landed.blockHeight)
   const { from: by, hash: txHash } = receipt
   const ours = isOurs(deps, transfer, by)

@@ -83,8 +83,8 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
       throw unproved('It is not the call of the route of this message.', { to, selector })
     },
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
-    // The view of `delivered` decides whether the call had an effect.
-    hasEffect: ({ status }) => status === 'success',
+    // Receivers share no event, so only the view of `delivered` shows an effect.
+    hasEffect: ({ status }) => (status === 'success' ? undefined : false),
   }
 }
 

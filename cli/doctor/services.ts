@@ -80,7 +80,7 @@ export async function receiverFinding(reader: Pick<Reader, 'name' | 'call' | 'ha
     if (!(await reader.hasCode(address))) return noCode(address, field)
   const place = `${delivered.contract} ${delivered.view}`
   const remedy =
-    'Correct delivered of this route: without its answer no delivery is seen, and each message is sent again until it is parked.'
+    'Correct delivered of this route. While the view does not show deliveries, each message is sent several times and then parked.'
   try {
     const message = { ...noMessage, emitter, sourceId: String(emitterChain) }
     if (await createView(reader, delivered)(message, 'latest'))

@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { artifact, Script } from '../../lab/devnet/chain/contracts.ts'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 import type { ConfigInput } from '../../lab/devnet/relayer-config.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
@@ -26,6 +27,8 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
   let receiverAbi: Interface
   /** Takes the messages of an account of ethereum. */
   let receiver: string
+  /** Accepts every call and does nothing. */
+  let idle: string
   /** Redeems its payload 3 at bsc's token bridge. */
   let redeemer: string
 
@@ -39,6 +42,8 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     receiver = script.deploy('MessageReceiver', [bsc.core, ethereum.wormholeChainId, `0x${toUniversal(sender)}`], compiled)
     await script.mine()
     redeemer = await deployForwarder(bsc)
+    idle = freshAddress()
+    await bsc.anvil.rpc('anvil_setCode', [idle, '0x00'])
     type Route = NonNullable<ConfigInput['bridges']['receivers']>['routes'][number]
     const ofRoute = (route: Omit<Route, 'source' | 'target' | 'free'>): Route => ({
       ...route,
@@ -49,6 +54,7 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     portage = await stage.portage({
       configure: (config) => ({
         ...config,
+        transfers: { ...config.transfers, parkAfterReverts: 2 },
         bridges: {
           ...config.bridges,
           receivers: {
@@ -56,6 +62,10 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
               ofRoute({
                 ...{ emitter: sender, contract: receiver, where: { '0': '01' }, delivered: { view: 'isReceived(bytes32)' } },
                 stream: { first: '0' },
+              }),
+              ofRoute({
+                ...{ emitter: sender, contract: idle, where: { '0': 'ff' } },
+                delivered: { contract: receiver, view: 'isReceived(bytes32)' },
               }),
               ofRoute({
                 ...{ emitter: ethereum.tokenBridge, contract: redeemer, function: 'completeTransferWithPayload(bytes)' },
@@ -147,6 +157,20 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     expect(await read(receiver, receiverAbi, 'count')).toBe(5n)
   })
 
+  test('a contract that accepts a message and does nothing with it gets a few calls, and then the transfer is parked', async () => {
+    const [sent] = await publishPayloads('0xff')
+    const end = await stage.reaches(sent!.id, 'parked')
+    expect(end).toMatchObject({ code: 'DELIVERY_REVERTED', reason: expect.stringContaining('had not the effect') })
+    expect(await read(receiver, receiverAbi, 'isReceived', [sent!.digest])).toBe(false)
+    const script = await Script.of(stage.devnet.chains.bsc.anvil, stage.devnet.outsiders.bsc)
+    const { bytes } = await stage.devnet.guardian.waitFor(stage.devnet.chains.ethereum.wormholeChainId, emitter(), sent!.sequence)
+    script.call(receiver, receiverAbi, 'executeVAAv1', [bytes])
+    await script.mine()
+    await stage.client.workflow.getHandle(sent!.id).signal('retry', { by: 'night-shift', reason: 'somebody has delivered it' })
+    const [delivered] = await stage.outcomes([sent!.id])
+    expect(delivered).toMatchObject({ state: 'delivered', delivery: { ours: false } })
+  })
+
   test("payload 3 to a named contract shares the token bridge's numbers and is redeemed by that contract", async () => {
     const { bsc, ethereum } = stage.devnet.chains
     const args = [bsc.wormholeChainId, `0x${toUniversal(redeemer)}`, 0, '0xc0ffee']
@@ -169,8 +193,8 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     const { transfers } = (await cli('transfer', 'list', '--bridge', 'receivers', '--json')).json() as {
       transfers: readonly { id: string; recipient?: string }[]
     }
-    expect(transfers.length).toBe(6)
-    expect(new Set(transfers.map(({ recipient }) => recipient))).toEqual(new Set([receiver, redeemer]))
+    expect(transfers.length).toBe(7)
+    expect(new Set(transfers.map(({ recipient }) => recipient))).toEqual(new Set([receiver, redeemer, idle]))
     const shown = await cli('transfer', 'show', transfers[0]!.id)
     expect(shown).toMatchObject({ code: 0 })
     const { streams } = (await cli('stream', 'list', '--json')).json() as { streams: readonly { stream: string }[] }
