@@ -9,7 +9,7 @@ interface Family {
   readonly createSigner: (spec: never, address?: string, policy?: SigningPolicy) => Promise<Signer>
 }
 
-/** Fails to compile if a family of the config is missing. Keeps each family's type for the bridges. */
+/** Fails to compile if a family of the config is missing. */
 export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>

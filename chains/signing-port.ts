@@ -14,7 +14,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** Hash of the unsigned transaction. It is the same for every signature. */
+  /** Hash of the unsigned transaction, the same for every signature. */
   readonly signingHash: string
 }
 
@@ -29,7 +29,7 @@ export interface SigningLimits {
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /** Of each nonce only the dearest attempt counts. Payments of coins are added up separately, with the same limit. */
+  /** Of each nonce, only the dearest attempt counts. Payments of coins are summed separately, with the same limit. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
   readonly maxPaymentWei: string
@@ -37,7 +37,7 @@ export interface SigningLimits {
 
 /** The transactions that a key signs in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
-  /** Contract → how operators' calls must begin (hex). The calls carry no coins. Later arguments are not proved. */
+  /** Functions that deliver. `proveCall` must prove each such call. The calls carry no coins. */
   readonly calls: ContractCalls
   /** Contract → how operators' calls must begin (hex). The calls carry no coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
@@ -51,7 +51,6 @@ export interface SigningPolicy {
   /** Folder that keeps the record of spending when the process ends. */
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
-  /** If true, coins may go to `otherLanes`. One key and Temporal access then get a thief all coins, within limits. */
   readonly otherLanes: readonly string[]
   /** If true, coins may go to `otherLanes`: a thief of one key and Temporal access gets all coins, within limits. */
   readonly topUps: boolean
@@ -60,7 +59,7 @@ export interface SigningPolicy {
   readonly tokenPayees: readonly string[]
 }
 
-/** A transaction before it is signed. Absent nonce: the account's next nonce. */
+/** An absent nonce means the account's next nonce. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
 /** Wei that a key has signed for, and the limit. */
@@ -72,7 +71,7 @@ export interface Spending {
   readonly limit: bigint
 }
 
-/** Spending of one lane's key. An empty `spending` means that there is no limit. */
+/** An empty `spending` means that there is no limit. */
 export interface LaneSpending {
   readonly lane: string
   readonly spending: readonly Spending[]

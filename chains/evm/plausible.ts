@@ -18,7 +18,7 @@ export function createPlausible({ lowest, highest }: { readonly lowest: number; 
   }
 }
 
-/** The lower median, which one lying node of three cannot choose. Undefined for no values. */
+/** The lower median. One lying node of three cannot choose it. */
 export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
   return values.toSorted((a, b) => (a < b ? -1 : Number(a > b)))[Math.floor((values.length - 1) / 2)]
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** The check ends after this many polls in which most nodes' headers mismatch: the header format has changed. */
+/** The chain's header format has changed if most nodes' headers mismatch in this many polls. The check then ends. */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -11,8 +11,8 @@ interface HashedBlock {
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
 /**
- * Refuses altered headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). Whether
- * a chain does so is decided at the start, by the first block that more than half of the nodes share.
+ * Refuses altered block headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche).
+ * The first block that more than half of the nodes share decides whether the chain does.
  */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'

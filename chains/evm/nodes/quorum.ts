@@ -4,25 +4,21 @@ import type { Heads } from '../../port.ts'
 import { noAnswer, type NodeAnswer, type Nodes } from './nodes.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 
-/** If the chain has a single node: its second, equal answer must come within this many blocks of the first. */
 const memoryBlocks = 16
 const mostRounds = 3
-/** If the chain has a single node: minimum time between two reads if no block comes, ms. */
+/** Minimum time between two reads of a single node if no block comes, ms. */
 const leastWaitMs = 1_000
 
 /** A question that more than half of the nodes must answer alike, for irreversible verdicts. */
 export interface Question<T> {
   readonly about: string
   readonly method: string
-  /** Called for each round of questions, because a block tag may have moved on. */
   readonly params: () => readonly unknown[]
   /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
-  /** If true, a single node is asked only once. */
   readonly once?: boolean
   /** If true, throws NODE_REFUSED if no node answers and one refused. */
   readonly refusable?: boolean
-  /** Answers with the same key are equal. Default: JSON. */
   readonly key?: (value: T) => string
 }
 
@@ -52,13 +48,12 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Asks the only node until two successive answers are equal, up to `mostRounds` times. Else `agreed` is absent. */
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Forgets old answers, only once per block, because thousands of questions may be asked in one tick. */
+  /** Runs only once per block, because thousands of questions may be asked in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -70,7 +65,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
-      // A chain without new blocks does not change, so after a time limit the node is asked again without a new block.
+      // Without a new block the state cannot change, so after this time the node is asked again.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)

@@ -6,12 +6,11 @@ import { type Key, readDerSignature } from './verified.ts'
 export interface AwsKmsSpec {
   readonly kind: 'aws-kms'
   readonly keyId: string
-  /** Absent: found by the AWS SDK in the environment. */
+  /** Default: the AWS SDK finds the region in the environment. */
   readonly region?: string | undefined
   readonly endpoint?: string | undefined
 }
 
-/** Timeout of an answer, ms, including retries of the SDK. */
 const timeoutMs = 10_000
 
 /** A secp256k1 key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it lacks the key. */
@@ -58,7 +57,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening true when the key is opened: only then a lasting refusal throws SIGNER_UNAVAILABLE */
+/** Throws SIGNER_UNAVAILABLE only while the key is opened (`opening`), for a lasting refusal. */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -66,7 +65,7 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // The cause is left out, since the SDK's errors hold whole requests, accounts and users.
+    // The cause is left out, because the SDK's errors hold whole requests, accounts and users.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }

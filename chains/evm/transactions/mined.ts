@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Number of heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
+/** Heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
 const probes = 15
 
 /** See `Chain.mined`. */
@@ -38,7 +38,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    // Every node keeps the head's state, so if no node answers, the nodes have refused the call.
+    // Every node has the state of the head, so a missing count means that the nodes refused the call.
     if (now === undefined)
       throw new RelayerError('NODE_REFUSED', { detail: "No node returns the account's transaction count.", facts: { chain } })
     if (now <= nonce) return undefined
@@ -51,7 +51,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node searches; most nodes confirm the transaction. If it finds none, it may lie, and most nodes search. */
+  /** One node searches, and most nodes confirm the found transaction. If the node finds none, most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
@@ -62,15 +62,13 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
     }
     const found = await search(address, nonce, byOne)
-    // A single node does not search again, since each step of the second search would have to wait for another block.
+    // With a single node, each step of a second search would have to wait for another block.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }
 
-/** Undefined if the asked nodes have pruned the state at this height. */
 type CountAt = (height: number) => Promise<number | undefined>
 
-/** Finds the lowest height at which the nonce is used. Undefined if a state that the search needs is pruned. */
 async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
@@ -136,7 +134,6 @@ export function signingHashOf(raw: Record<string, unknown>): string {
   return transaction.unsignedHash
 }
 
-/** Nodes return r and s without leading zeros. */
 function word(value: unknown, what: string): string {
   return toBeHex(BigInt(toDecimal(value, what)), 32)
 }

@@ -6,8 +6,8 @@ import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
  * Refusals by precedence. Statements about the nonce come first, then `ambiguous`: a silent node may hold the
- * transaction, so a refusal further down must not free, hold or re-price the nonce. `fatal` counts only if no node says
- * anything else.
+ * transaction, so no later refusal may free, hold or re-price the nonce. `fatal` counts only if no node says anything
+ * else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -23,7 +23,7 @@ const order: readonly SendErrorClass[] = [
   'fatal',
 ]
 
-/** See `Chain.send`. `accepted` is called with the hash of each transaction that a node took as new. */
+/** See `Chain.send`. `accepted` gets the hash of each transaction that a node took as new. */
 export function createSend(nodes: Nodes, errors: ErrorTexts | undefined, accepted: (hash: string) => void): Chain['send'] {
   const classify = createClassifier(errors)
   return async (raw, hash) => {
@@ -39,7 +39,7 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   try {
     await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
       const outcome = readAnswer(answer, classify)
-      // An unexpected error may come after the bytes were sent. Only a TransportError can prove that a node got none.
+      // Only a TransportError can prove that a node did not get the bytes.
       outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived !== false })
       return outcome.kind !== 'refused'
     })
@@ -48,7 +48,6 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   }
   const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
   if (taken) return taken.outcome
-  // Nodes that were not reached count only if none was reached.
   const reached = outcomes.filter((answer) => answer.reached)
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
   const [best] = said.toSorted((a, b) => order.indexOf(a.error) - order.indexOf(b.error))
@@ -197,7 +196,7 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 
 type Classify = ReturnType<typeof createClassifier>
 
-/** Matches a node's message, never revert data. `overrides` are matched first. Without a match: `ambiguous`. */
+/** Matches a node's message, but not revert data. `overrides` are matched first. Without a match: `ambiguous`. */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))
