@@ -3,7 +3,7 @@ import { remember } from '../runtime/remember.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** Waits for a head for which `done` is true, which may be the current head. False after `mostMs`. */
+/** The current head counts too. False after `mostMs`. */
 export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
@@ -26,10 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/**
- * The chain's clock, seconds since the epoch. One node of several cannot move this clock.
- * Throws NODE_UNAVAILABLE until most nodes have shown a head.
- */
+/** Seconds since the epoch. Throws NODE_UNAVAILABLE until most nodes have shown a head. */
 export function chainTime(chain: HeadSource): number {
   const { time } = currentHead(chain)
   if (time !== undefined) return time
@@ -60,10 +57,8 @@ export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: 
 /** Nodes more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
-/** Gaps of at most this many blocks between two heads are filled by reading each block. */
 export const longestGap = 1_024
 
-/** An honest node may be at most this many blocks above the majority's head. */
 const mostAhead = 64
 
 /** The highest block that more than half of the nodes have reached, else the lowest known head. */

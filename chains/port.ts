@@ -37,9 +37,7 @@ export interface Heads {
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
-  /**
-   * Calls the listener after every change. Its errors do not reach other listeners. Returns the unsubscribe function.
-   */
+  /** Called after every change. A listener's error does not reach other listeners. Returns the unsubscribe function. */
   subscribe(listener: (event: HeadEvent) => void): () => void
 }
 
@@ -73,10 +71,8 @@ export interface Receipt {
   readonly logs: readonly Log[]
 }
 
-/** Whether a watched transaction is in a canonical block. `final`: the block is final. */
 export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included'; readonly receipt: Receipt; readonly final: boolean }
 
-/** Follows the transaction hashes of one nonce. At most one of these transactions can be included. */
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
@@ -124,14 +120,12 @@ export interface Revert {
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
 /**
- * The state that a read sees. One node answers `latest` and `finalized`. More than half of the nodes must agree on the
- * others and throw NODES_DISAGREE: `agreed` reads the finalized state, `agreed-latest` the latest. A single node must
- * answer both twice, a block apart, because they decide irreversible verdicts. `majority-latest` asks a single node
- * once.
+ * The state that a read sees. One node answers `latest` and `finalized`. Most nodes answer the others, which throw
+ * NODES_DISAGREE: `agreed` is the finalized state, `agreed-latest` the latest. A single node must answer both twice, a
+ * block apart. `majority-latest` is `agreed-latest`, but a single node answers once.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
-/** The transaction that used a nonce. */
 export interface MinedTransaction {
   readonly hash: string
   /** Hash of the unsigned transaction, the same for every signature. */
@@ -174,7 +168,7 @@ export interface Chain {
   /**
    * By more than half of the nodes; a single node is asked once. EIP-7702 delegations count as code.
    * Throws NODES_DISAGREE.
-   * @param during the block in which the account may have had code. Default: the latest, also if its state is pruned.
+   * @param during the block to check. Default: the latest, which is also checked if the state of this block is pruned.
    */
   hasCode(address: string, during?: number): Promise<boolean>
   /** The market's fees, read at most once per block. */
@@ -190,13 +184,13 @@ export interface Chain {
   /** Sends to every node that takes transactions. Never throws: silence becomes `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
-  /** Estimated time until a block at this height is final, ms. */
+  /** Estimated. */
   msToFinality(height: number): number
   /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
   /**
-   * The transaction that used a nonce, by quorum. Undefined if the nonce is unused, if the nodes pruned the state, or
-   * if an EIP-7702 authorization used the nonce. Throws NODES_DISAGREE.
+   * By quorum. Undefined if the nonce is unused, if an EIP-7702 authorization used it, or if nodes pruned the state.
+   * Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /** Whether most nodes have another block at its height, or a head 128 blocks lower. Throws NODES_DISAGREE. */

@@ -25,7 +25,6 @@ export type ContractCalls = Readonly<Record<string, readonly string[]>>
 export interface SigningLimits {
   readonly maxGasPerTransaction: string
   readonly maxTipPerGasWei: string
-  /** Fee for one transaction's data in addition to its gas (L2s). */
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
@@ -44,17 +43,14 @@ export interface SigningPolicy {
   /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, or retryable read errors. */
   readonly proveCall: (call: Intent) => Promise<void>
   readonly limits: SigningLimits
-  /** `Chain.dataFee`. Throws read errors. */
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
   readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | keyof SigningLimits) => string
-  /** Folder that keeps the record of spending when the process ends. */
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
   readonly otherLanes: readonly string[]
   /** If true, coins may go to `otherLanes`: a thief of one key and Temporal access gets all coins, within limits. */
   readonly topUps: boolean
-  /** Token contracts. Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
   readonly tokenPayees: readonly string[]
 }
@@ -82,12 +78,11 @@ export interface Signer {
   /** 0x, lower case. */
   readonly address: string
   /**
-   * The signature may differ each time (KMS). The error for an exceeded limit has the fact `limit`, and also `dataFee`
-   * if the transaction exceeds the limit only with its data fee. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE,
-   * SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
+   * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
+   * The fact `limit` names an exceeded limit. The fact `dataFee` is set if only the data fee exceeds it.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
-  /** Throws the refusals of `sign` without asking the key, before a nonce or a record exists. Absent: no checks. */
+  /** Throws the refusals of `sign` without asking the key. Absent: no checks. */
   check?(transaction: Proposed): Promise<void>
   /** Absent: spending is not counted. */
   spending?(): readonly Spending[]

@@ -94,7 +94,6 @@ function signed(digest: Uint8Array, privateKey: Uint8Array): Signature {
   try {
     return new SigningKey(hexlify(privateKey)).sign(digest)
   } catch {
-    // The cause is left out, because it may quote the key.
     throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
   }
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/** Keeps the range of values that most nodes agreed on, per kind. One node's value is believed only near this range. */
+/** Keeps the range of values that most nodes agreed on. One node's value is believed only near this range. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {

@@ -9,16 +9,14 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
 
-/** More pending transactions than any pool holds per account (domain/lane/request.ts). */
+/** More than any pool holds per account (domain/lane/request.ts). */
 const mostPending = 1_000
 
 /** Reads for bridges. Calls of one tick share an HTTP request, and contract reads at one block share an `eth_call`. */
 export interface BridgeReads {
   /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
-  /**
-   * `at` is for final blocks only. Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE, with `at` NODES_DISAGREE.
-   */
+  /** With `at`, for final blocks only. Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE, and NODES_DISAGREE. */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Lower case. Undefined if the node knows no block with the transaction. */
   transactionSender(hash: string): Promise<string | undefined>
@@ -85,9 +83,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
-/**
- * Each EIP-7702 authorization uses a nonce, so a changed count shows code that was installed and removed in one block.
- */
+/** A changed count counts as code: EIP-7702 authorizations use nonces, and may add and remove code in one block. */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
     agree({ about: `${method} ${address} ${block}`, method, params: () => [address, block], read, once: true, refusable: true })
@@ -106,9 +102,7 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   }
 }
 
-/**
- * Another node's result counts, so that one failing node cannot stop deliveries. If most nodes fail, throws `first`.
- */
+/** Lets another node's result count, so that one failing node cannot stop deliveries. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

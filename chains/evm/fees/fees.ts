@@ -119,7 +119,7 @@ function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefine
   return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
 }
 
-/** Reads the base fees and the median tip of the blocks that are not empty. Throws NODE_REFUSED. */
+/** Empty blocks have no tip. Throws NODE_REFUSED. */
 export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
@@ -139,7 +139,6 @@ const plausibleDataFee = { lowest: 0.5, highest: 2 }
 /** Asks one node, then all nodes, then uses the last agreed fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE. */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
-  /** Wei per byte. */
   let last: number | undefined
   return async function dataFee(call: Intent): Promise<string> {
     const params = [oracleCall(chain.networkId, call), 'latest']
@@ -182,7 +181,7 @@ const historyBlocks = 1_024
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** Wei per gas: the fee cap is `absolute + factor × usual fee`. Ethereum's fee once rose twentyfold in three hours. */
+/** Wei per gas. The fee cap is `absolute + factor × usual fee`. Ethereum's fee once rose twentyfold in three hours. */
 const absolute = 50n * gwei
 const factor = 20n
 

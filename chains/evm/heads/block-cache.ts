@@ -26,7 +26,6 @@ export function createBlockCache() {
     return drop(kept, Infinity).toReversed()
   }
 
-  /** Undefined if no block of this height is cached. */
   function isCanonical({ height, hash }: BlockRef): boolean | undefined {
     const kept = at(height)
     return kept && kept.hash === hash

@@ -8,7 +8,7 @@ import { list, number, string } from '../rlp.ts'
 
 export interface EvmBlock extends Block {
   readonly gasLimit: bigint
-  /** True if the header, hashed by Ethereum's rules, has the hash `hash`. */
+  /** True if the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
   /** Absent unless `fits`, because only then does the block hash prove the bloom filter. */
   readonly logsBloom?: string
@@ -41,7 +41,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Reads a block from one node. Undefined if the node has no such block. Throws what `Nodes.request` throws. */
+/** Undefined if the node has no such block. Throws what `Nodes.request` throws. */
 export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
@@ -51,7 +51,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** Asks every node. A node without the block counts as undefined. Stops waiting once `isEnough` returns true. */
+/** A node without the block counts as undefined. The wait ends once `isEnough` returns true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -63,7 +63,7 @@ export async function fetchBlockOfAll(
 
 type Field = readonly [name: string, kind: 'bytes' | 'number']
 
-/** Header fields of every block, in the order of their RLP encoding (yellow paper, 4.4.3). */
+/** In the order of their RLP encoding (yellow paper, 4.4.3). */
 const first: readonly Field[] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],

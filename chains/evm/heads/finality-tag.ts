@@ -27,7 +27,6 @@ export function createFinalityTag(
     if (resets !== resetsBefore || height <= (agreed ?? -1)) return
     const tagged = [own, ...tags].filter((block) => block?.height === height)
     const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
-    // A height below all cached blocks makes none of them final, so it needs no check.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
     if (resets !== resetsBefore) return
     agreed = height

@@ -5,7 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** A lower head is accepted after this many polls. It takes longer on our own branch, where the nodes may only lag. */
+/** Polls before a lower head is accepted. It takes longer on our own branch, where the nodes may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -15,7 +15,7 @@ export interface Step {
   readonly applied: readonly EvmBlock[]
   readonly rolledBack: readonly EvmBlock[]
   readonly replaced: boolean
-  /** True if blocks were skipped, or if blocks below the cached ones were rolled back too. */
+  /** True if blocks were skipped, or if the rollback goes below the cached blocks. */
   readonly broken: boolean
 }
 
@@ -64,13 +64,11 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
 }
 
 interface Path {
-  /** Ascending and linked by parent hash. */
   readonly blocks: readonly EvmBlock[]
   readonly ancestor: number | undefined
   readonly forked: boolean
 }
 
-/** Undefined if the blocks do not link; the next poll tries again. Throws read errors. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
   // The blocks in between are skipped. Watched transactions are then looked up by receipt.
@@ -133,7 +131,6 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
-/** The block with the most votes at the height that more than half of `readers` have reached. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const heights = blocks.map(({ height }) => height)
@@ -149,7 +146,7 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/** Where headers are not checked, a node may show false content under a true hash. */
+/** Compares contents, because on chains without checked headers a node may show false content under a true hash. */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length
@@ -159,7 +156,7 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/** Records up to which height each node has the cached chain, so that blocks invented by one node do not count. */
+/** Records how far each node agrees with the cached chain, so that blocks which one node invented do not count. */
 export function createShownHeads(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,
   kept: Pick<BlockCache, 'isCanonical' | 'latest'>,
@@ -174,7 +171,7 @@ export function createShownHeads(
 
   return {
     note(shown: readonly ShownHead[]): void {
-      // Keeps the highest time. Otherwise the time could fall in a poll that some node does not answer.
+      // The maximum keeps the time from falling in a poll that some node does not answer.
       if (shown.length >= nodes.needed) {
         const times = shown.map(({ block }) => block.timestamp)
         time = Math.max(time ?? 0, majorityHeight(times, nodes.readers) ?? 0)
@@ -195,7 +192,7 @@ export function createShownHeads(
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
     },
-    /** Seconds since the epoch. The time of a single node may fall, so that one wrong timestamp does not last. */
+    /** Seconds since the epoch. A single node's time may fall, so that a wrong timestamp does not last. */
     get time(): number | undefined {
       return nodes.readers === 1 ? kept.latest?.timestamp : time
     },

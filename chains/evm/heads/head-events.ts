@@ -20,7 +20,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get breaks() {
       return breaks
     },
-    /** Blocks: the largest recent distance between the head and the finalized height. */
+    /** The largest recent distance, in blocks. */
     get finalityLag() {
       return Math.max(0, ...lags)
     },
@@ -52,7 +52,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   }
 }
 
-/** Calls the listener. Its error becomes a warning of the process, so that the other listeners are still called. */
+/** A listener's error becomes a warning of the process, so that the other listeners are still called. */
 export function isolate(listener: () => void): void {
   try {
     listener()

@@ -1,6 +1,8 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** The chain's header format has changed if most nodes' headers mismatch in this many polls. The check then ends. */
+/**
+ * In this many polls in a row, most nodes' headers must mismatch before the check ends: the header format has changed.
+ */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -10,10 +12,7 @@ interface HashedBlock {
 
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
-/**
- * Refuses altered block headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche).
- * The first block that more than half of the nodes share decides whether the chain does.
- */
+/** Refuses altered headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'
   let oddPolls = 0

@@ -13,11 +13,11 @@ import { chooseHead, createFollow, createShownHeads, nothingNew, sameContent, ty
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 
-/** Time between two comparisons of the nodes' heads, ms (chainlink-evm NodePool PollInterval). */
+/** Chainlink-evm compares heads at this interval (NodePool PollInterval). */
 const rankEveryMs = 10_000
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** The finalized tag is read in parallel with the head once this share of a block time has passed. */
+/** Share of a block time after which the finalized tag is read in parallel with the head. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 
@@ -86,7 +86,7 @@ export function createHeads(
   })
 }
 
-/** Throws NODE_UNAVAILABLE, or the error of the last poll, after a time limit. */
+/** Throws NODE_UNAVAILABLE, or the last poll's error, after a time limit. */
 async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, intervalMs: number, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + connectTimeoutMs
   let failure: unknown
@@ -146,7 +146,7 @@ function createPoll(options: PollOptions) {
     if (step.replaced) tag.reset()
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
-    // After final blocks were replaced, one node's tag is used until most nodes agree on a tag.
+    // After final blocks were replaced, one node's tag is used until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     events.publish(step, agreed ?? own, shared)
   }

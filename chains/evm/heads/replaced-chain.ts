@@ -8,7 +8,7 @@ import { blockCall, fetchBlock, readBlockIfAny } from './blocks.ts'
 
 const farBelow = 128
 
-/** See `Chain.denies`. A node that only lags does not prove that the chain was replaced. */
+/** See `Chain.denies`. */
 export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: Quorum, finality: FinalityPolicy) {
   function isFarBelow(height: number): Promise<boolean> {
     return agree({

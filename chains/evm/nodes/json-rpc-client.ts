@@ -13,7 +13,7 @@ const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 const kib = 1_024
 const mib = 1_024 * kib
-/** Bytes: a limit for answers with one number or hash. It leaves room for errors that quote the request. */
+/** An error may quote the request, so the limit is above the size of a number or hash. */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
   'eth_chainId',
@@ -23,14 +23,14 @@ const shortMethods = new Set([
   'eth_gasPrice',
   'eth_sendRawTransaction',
 ])
-/** Bytes; other methods have a limit of 1 MiB. go-ethereum returns at most 25 MB. */
+/** go-ethereum returns at most 25 MB. */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,
   eth_getLogs: 24 * mib,
 }
 const mostBytes = 32 * mib
-/** Limits memory: a parsed empty object takes 30 times its text. 24 MiB of logs of one event have 500,000 values. */
+/** A parsed empty object takes 30 times the memory of its text. 24 MiB of logs of one event have 500,000 values. */
 const mostValues = 600_000
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
@@ -40,12 +40,11 @@ function mostBytesFor(calls: readonly PendingCall[]): number {
 }
 
 export interface NodeTarget {
-  /** May contain credentials. */
   readonly url: string
   readonly authorization?: string | undefined
 }
 
-/** JSON-RPC over HTTP. Calls made within a few ms share one request. `count` is called once per call. */
+/** JSON-RPC over HTTP. Calls made within a few ms share one request. */
 export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const { origin, redact, post } = createPost(node, timeoutMs, closing)
   const batches = createBatchSize(() => performance.now())
@@ -84,7 +83,6 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
 
 function settle(calls: readonly PendingCall[], answers: readonly Answer[], failed: (method: string, error?: unknown) => Error): void {
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
-  // A node refuses a whole batch with one error without an id.
   const whole = answers.find(({ id, error }) => id == null && error)
   for (const { id, method, resolve, reject } of calls) {
     const answer = byId.get(id) ?? whole

@@ -9,7 +9,7 @@ export interface Answer {
 /** Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** Counts commas and brackets instead of parsing, because parsing a hostile text would take too much memory. */
+/** Does not parse, because parsing a hostile text may take too much memory. Counts commas and opening brackets. */
 export function hasMoreValues(text: string, most: number): boolean {
   let count = 0
   for (let at = 0; at < text.length && text.length > most; at++) {
@@ -47,7 +47,6 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-/** Some gateways send a bare string instead of an error object. */
 export function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
   if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
@@ -69,7 +68,7 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
 const mostCalls = 100
 const growEveryMs = 60_000
 
-/** Halves the batch size after a refusal, and doubles it again every minute. `now`: ms, monotonic. */
+/** Halves the batch size after a refusal, and doubles it again each minute. `now`: ms, monotonic. */
 export function createBatchSize(now: () => number) {
   let size = mostCalls
   let changedAt = 0
@@ -105,12 +104,11 @@ export function createRedactor(url: URL, authorization = ''): (text: string) => 
     ...url.search.split(/[?&=]/),
     ...url.searchParams.values(),
   ]
-  // Shorter parts (`/`, `v3`) are no secrets.
   const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length)
   return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text).replace(userInfo, '//[redacted]@')
 }
 
-/** Matches the user info of any URL, because a gateway may quote the URL of another node. */
+/** A gateway may quote the URL of another node. */
 const userInfo = /\/\/[^\s/@]+@/g
 
 function credentialsOf(authorization: string): string[] {

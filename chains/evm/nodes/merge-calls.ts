@@ -8,7 +8,7 @@ export interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-/** Ms without merging after a node refused merged calls. Each further refusal doubles the pause. */
+/** Ms. Each refusal in a row doubles the pause. */
 const pauseMs = 60_000
 const longestPauseMs = 64 * pauseMs
 
@@ -22,7 +22,7 @@ const stallMs = 5
 
 type Send = (calls: readonly PendingCall[]) => void
 
-/** Collects calls for a few ms or up to `most` calls, merges the contract reads, and passes all to `send`. */
+/** Collects calls for a few ms and merges contract reads at the same block. */
 export function createCallQueue(send: Send, most: () => number, origin: string, closing: AbortSignal) {
   const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined
@@ -60,7 +60,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** If one of these calls succeeds, the node refused only the merging. */
+  /** If one of these calls succeeds, the node had refused only the merged call. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -90,7 +90,7 @@ function createCallMerger(send: Send, nextId: () => number) {
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // A gateway may have refused the merged call, so merging pauses. A rate limit is no such refusal.
+        // A gateway may have refused the merged call for its form, so merging pauses.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -135,9 +135,10 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
 }
 
 /**
- * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL. A call is
- * a word with the address, a word with the length, and the data. A result is a word with 1 (success) or 0, a word with
- * the length, and the bytes. The output never begins with 0xEF, which EIP-3541 forbids.
+ * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL.
+ * A call is a word with the address, a word with the length, and the data.
+ * A result is a word with 1 (success) or 0, a word with the length, and the bytes.
+ * The output never begins with 0xEF, which EIP-3541 forbids.
  */
 const code = [
   // Copies everything to memory. The stack holds the offsets of the next result and call (the first is at 0x4d).
@@ -155,7 +156,7 @@ const code = [
 ].join('')
 
 const wordDigits = 64
-/** 16 KiB in hex digits. Creation code may have 48 KiB (EIP-3860), its output 24 KiB (EIP-170). */
+/** 16 KiB, in hex digits. Creation code may have 48 KiB (EIP-3860), its output 24 KiB (EIP-170). */
 const mostDigits = 2 * 16_384
 
 const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')

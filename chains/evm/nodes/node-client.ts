@@ -17,7 +17,6 @@ export interface NodeSpec extends NodeTarget {
 
 export type NodeClient = ReturnType<typeof createNodeClient>
 
-/** One node. Its network id is checked before any other call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
   // Each waiting call adds a listener, and Node would warn of more than ten.
@@ -60,7 +59,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** Whether to probe this node when no node is up. False if it just failed or asked for a pause. */
+    /** False if the node just failed, asked for a pause, or is of another network. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
@@ -69,7 +68,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     },
     /** Waits for the rate limit. Throws RpcError, TransportError. */
     ask,
-    /** Reads the node's network id. Parallel calls share one check. Throws what `ask` throws. */
+    /** Parallel calls share one check. Throws what `ask` throws. */
     check() {
       const read = () => ask('eth_chainId', [], readNetworkId)
       checking ??= health.probe(networkId, read, reads).finally(() => (checking = undefined))
@@ -115,7 +114,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Takes a token and returns how long the caller must wait for it, ms. */
+    /** Returns the wait for the token, ms. */
     take() {
       const wait = waitMs()
       tokens--
@@ -124,13 +123,12 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Pause after a failure, ms. Each failed probe doubles the pause (chainlink-evm redials after 1 s to 30 s). */
+/** Ms. Each failed probe doubles the pause, as chainlink-evm's redial. */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2
 const restMs = 100
 
-/** Network, latency and failures of a node. `now`: ms, monotonic. */
 export function createNodeHealth(now: () => number) {
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
   let phase: 'well' | 'failing' | 'probing' = 'well'
@@ -140,9 +138,8 @@ export function createNodeHealth(now: () => number) {
   let failures = 0
   let latencyMs: number | undefined
 
-  /** Of several parallel failures, only the first doubles the pause. */
   function pauseNode(retryAfterMs = 0): void {
-    // The pause is limited, because a node may ask for a pause of hours.
+    // A node may ask for a pause of hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (phase !== 'failing') {
       pausedUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -162,7 +159,7 @@ export function createNodeHealth(now: () => number) {
       if (network === 'wrong') return false
       return phase === 'failing' ? now() >= pausedUntil : phase === 'well' && network === 'unknown'
     },
-    /** True during a pause that the node asked for (Retry-After). No probe shortens it. */
+    /** True during a pause that the node asked for (Retry-After). */
     get held() {
       return now() < heldUntil
     },
@@ -183,7 +180,7 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * A node that only sends (no `mustSay`) may refuse to name its network: EIP-155 signatures are valid on one only.
+     * With `mustSay` false, a refusal counts as the right network, because EIP-155 signatures are valid on one only.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

@@ -5,12 +5,11 @@ import type { NodeClient, NodeSpec } from './node-client.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The nodes of the config and the nodes that settings add. Settings may disable any of them. */
 export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
   let added: readonly NodeClient[] = []
-  /** Includes removed nodes, because these may still answer. */
+  /** Includes removed nodes, because close() must close them too. */
   const made = [...configured]
   let broken: readonly NodeStatus[] = []
 

@@ -7,7 +7,7 @@ import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.
 import { isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createNodeSet } from './node-set.ts'
 
-/** Once one node has answered, the wait for the other nodes, ms (as in chainlink-evm). */
+/** Ms that slower nodes get once one node has answered (as in chainlink-evm). */
 const graceMs = 5_000
 
 /** `node` is the origin of the node's URL. */
@@ -32,7 +32,6 @@ export interface NodesOptions {
   /** `private`: transactions go only to nodes whose use is `private`. Default: public. */
   readonly send?: 'public' | 'private' | undefined
   readonly timeoutMs?: number | undefined
-  /** Values of `${VARIABLE}` in URLs of added nodes. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
@@ -51,13 +50,12 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   /** Majorities count all reading nodes of the config, even disabled ones, so that settings cannot shift majorities. */
   const voters = set.configured.filter(({ reads }) => reads)
   const enabled = () => [...set.configured, ...set.added].filter(({ disabled }) => !disabled)
-  /** No node is read while all reading nodes of the config are disabled. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? enabled().filter(({ reads }) => reads) : [])
   const senders = () => enabled().filter(({ spec }) => sendUses.includes(spec.use))
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Due nodes are checked in parallel with calls, so that no call waits for a dead node. */
+  /** Runs in parallel with calls, so that no call waits for a dead node. */
   function probe(): void {
     for (const node of enabled()) if (node.due) node.check().catch(() => undefined)
   }
@@ -77,7 +75,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
     },
     /**
      * Asks the voters that are up, and the other voters if too few are up. Never throws.
-     * @param mostGraceMs longest wait once more than half have answered. Default: 5 s after the first answer
+     * @param mostGraceMs ms that slower nodes get once more than half have answered
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
       probe()
@@ -93,7 +91,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Ranks nodes that lag, or are far above the majority, last. `known`: the head that Portage has. Never throws. */
+    /** Nodes that lag, or are far above the majority, come last. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -175,7 +173,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** Pause before a second round, ms, so that one reset connection does not fail a call to the only node. */
+/** Ms. After this pause, one reset connection does not fail a call to the only node. */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
@@ -228,7 +226,6 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   return rated.sort((a, b) => added(a.node) - added(b.node) || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 
-/** Methods that run contract code: every honest node reports the same revert. */
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
 /** NODE_REFUSED if a node refused or gave a malformed answer, else NODE_UNAVAILABLE. */

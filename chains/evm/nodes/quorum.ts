@@ -6,10 +6,10 @@ import { type ReadAnswer, RpcError } from './node-errors.ts'
 
 const memoryBlocks = 16
 const mostRounds = 3
-/** Minimum time between two reads of a single node if no block comes, ms. */
+/** Ms between two reads of a single node if no block comes. */
 const leastWaitMs = 1_000
 
-/** A question that more than half of the nodes must answer alike, for irreversible verdicts. */
+/** A question that more than half of the nodes must answer alike. */
 export interface Question<T> {
   readonly about: string
   readonly method: string
@@ -30,7 +30,7 @@ interface Round<T> {
 }
 
 /**
- * The answer of more than half of the voters. A single node must give its answer twice, a block apart.
+ * A single node must give its answer twice, a block apart.
  * Throws an agreed revert as RpcError, NODES_DISAGREE, NODE_UNAVAILABLE (no answer).
  */
 export type Quorum = ReturnType<typeof createQuorum>
@@ -53,7 +53,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Runs only once per block, because thousands of questions may be asked in one tick. */
+  /** Runs once per block, because thousands of questions may be asked in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -65,7 +65,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
-      // Without a new block the state cannot change, so after this time the node is asked again.
+      // The wait has a limit, because a chain may have no new block for a long time.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)

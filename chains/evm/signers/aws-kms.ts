@@ -31,7 +31,6 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
       const command = new SignCommand({
         KeyId: spec.keyId,
         Message: digest,
-        // KMS has no keccak256, but signs any digest of 32 bytes.
         MessageType: 'DIGEST',
         SigningAlgorithm: 'ECDSA_SHA_256',
       })
@@ -57,7 +56,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** Throws SIGNER_UNAVAILABLE only while the key is opened (`opening`), for a lasting refusal. */
+/** Only while the key is opened is a lasting refusal SIGNER_UNAVAILABLE. */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -65,7 +64,7 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // The cause is left out, because the SDK's errors hold whole requests, accounts and users.
+    // The SDK's errors hold whole requests, accounts and users, so the cause is left out.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }

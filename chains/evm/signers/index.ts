@@ -8,9 +8,7 @@ import { type Key, verified } from './verified.ts'
 
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/**
- * Without a policy, the signer signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE (also for another address).
- */
+/** Without a policy, signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE (also for another address). */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKey(spec, address))
   if (address !== undefined && signer.address !== address.toLowerCase()) {

@@ -13,7 +13,7 @@ export interface EnvironmentSpec {
 export interface KeystoreSpec {
   readonly kind: 'keystore'
   readonly file: string
-  /** The first line of this file is the password. */
+  /** The first line is the password. */
   readonly passwordFile?: string | undefined
   readonly passwordVariable?: string | undefined
 }
@@ -39,7 +39,6 @@ export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   try {
     return createWalletKey(await Wallet.fromEncryptedJson(json, password))
   } catch {
-    // The cause is left out, because ethers may quote the keystore.
     throw unavailable('The password does not open this keystore, or the file is damaged.', { file })
   }
 }

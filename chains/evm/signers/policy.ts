@@ -13,9 +13,7 @@ const tokenTransfer = '0xa9059cbb'
 /** `delivery` needs a proof, `own` needs none. An object is a refusal with the config field that decides (`by`). */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-/**
- * The last check before signing: no-ops, payments, operators' calls, proofs and limits. Throws what `Signer` throws.
- */
+/** The last check before signing. Throws what `Signer` throws. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
@@ -40,7 +38,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
-    // Spending counts a no-op's whole gas limit although the no-op uses a fraction, so the gas limit must be small.
+    // A no-op uses a fraction of its gas limit, but spending counts the whole limit.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
@@ -87,7 +85,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
-  // Checked first, because the operators' list must not exempt a delivery from its proof.
+  // Must come first: the operators' list must not exempt a delivery from its proof.
   if (calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -140,12 +138,10 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/**
- * Ms. A proof becomes void if a guardian set expires or a chain is replaced, so a proof is remembered for a short time.
- */
+/** Ms. A proof may become void: a guardian set may expire, or a chain may be replaced. */
 const rememberMs = 10 * 60_000
 
-/** Remembers a proved call. A signed call stays proved for its nonce, because fee raises sign the call again. */
+/** A signed call stays proved for its nonce, because fee raises sign the call again. */
 function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {

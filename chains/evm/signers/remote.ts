@@ -12,10 +12,7 @@ export interface RemoteSpec {
   readonly timeoutMs: number
 }
 
-/**
- * A key behind web3signer (Eth1SignRoute), which hashes the unsigned transaction itself.
- * Throws SIGNER_OFFLINE if web3signer does not answer, SIGNER_UNAVAILABLE if it lacks the key.
- */
+/** A key behind web3signer (Eth1SignRoute). Throws SIGNER_OFFLINE (no answer), SIGNER_UNAVAILABLE (no such key). */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
   const service = connect(spec)
   const known = await service.publicKeys()
@@ -54,7 +51,7 @@ function connect({ url, timeoutMs }: RemoteSpec) {
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
     }
     if (status === 200) return text
-    // The body is left out, because it may quote the request or be a gateway's page.
+    // The body may quote the request, so it is left out.
     throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
   }
 

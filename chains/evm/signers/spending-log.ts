@@ -5,13 +5,13 @@ import type { SigningLimits } from '../../signing-port.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
-/** Ms. Spending is summed per bucket, so the spending of an hour covers 60 to 65 minutes. */
+/** Ms. The spending of an hour therefore covers 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** Enough for a week. This limit is a count, because a clock may jump. */
+/** Enough for a week. The limit is a number and not an age, because a clock may jump. */
 const mostBuckets = 2_400
-/** Nonces whose cost is remembered. A later attempt for an older nonce counts in full. */
+/** A later attempt for an older nonce counts in full. */
 const mostNonces = 1_024
 
 export interface Exceeded {
@@ -31,7 +31,7 @@ export class SpendingCounter {
   readonly #buckets = new Map<number, bigint>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
-  /** Wei by which `cost` exceeds the nonce's earlier attempts. A new nonce may be undefined. */
+  /** Wei by which `cost` exceeds the earlier attempts of this nonce. */
   added(cost: bigint, nonce: number | undefined): bigint {
     const before = nonce === undefined ? 0n : (this.#dearest.peek(nonce) ?? 0n)
     return cost > before ? cost - before : 0n
@@ -65,13 +65,12 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** Never deleted, because a clock that runs ahead makes files look old that still count. */
+/** A clock that runs ahead makes files look old that still count, so this many files always stay. */
 const keptFiles = 200
 
-/** Ms during which `check` does not read the log again. */
 const freshMs = 1_000
 
-/** Bytes before the end of the last read that are compared to notice changes. They include the last line. */
+/** Includes the last line, so that changes of the file are noticed. */
 const comparedBytes = 80
 
 interface SpendingLog {
@@ -83,10 +82,9 @@ interface SpendingLog {
 }
 
 /**
- * A file per hour with a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
- * Processes with the same key share the folder: each appends its line, reads all lines, and checks again. A refused
- * attempt stays counted. A line cut by a crash belongs to an unsigned attempt. Any other broken line may have been an
- * attempt, so nothing is signed until that line is repaired or a day old.
+ * A file per hour, with a line per attempt (`<ms since the epoch> <nonce> <wei>`) before the attempt is signed.
+ * Each process that shares the folder appends its line, reads all lines, and checks again. A refused attempt stays
+ * counted. A broken line may have been an attempt, so nothing is signed until it is repaired or a day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const files = createSpendingFiles(folder, clock)
@@ -122,7 +120,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
 
 function createSpendingFiles(folder: string, clock: () => number) {
   let spending = new SpendingCounter()
-  /** How far each hour's file was read. A process with another clock may still append to an old file. */
+  /** Old files are read too, because a process whose clock differs may append to them. */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
   let caughtUpAt = -Infinity
@@ -164,7 +162,7 @@ function createSpendingFiles(folder: string, clock: () => number) {
     // No line is counted before all are parsed, because a text with a broken line is read again.
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A crash may have cut digits off the cost. The cut line counts too, although its attempt was never signed.
+      // A crash may have cut digits off the cost. The line still counts, although its attempt was never signed.
       if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
       if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
       return []

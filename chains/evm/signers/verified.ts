@@ -55,7 +55,6 @@ function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNum
 
 /** Reads an ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
 export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefined {
-  // A signature has at most 72 bytes, so every length takes one byte.
   if (bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) return undefined
   const r = readInteger(bytes, 2)
   const s = r && readInteger(bytes, r.end)

@@ -9,10 +9,9 @@ import { RpcError } from '../nodes/node-errors.ts'
 
 /** Full nodes keep 128 states (go-ethereum TriesInMemory). Older states need an archive node. */
 export const statesKept = 128
-/** After this many lower counts in a row, the earlier higher count must have been wrong. */
+/** After this many lower counts in a row, the higher count must have been wrong. */
 const mostLowerReads = 5
 
-/** All nodes are asked about a balance outside these factors of the last agreed balance. */
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }
 const graceMs = 500
 
@@ -33,7 +32,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
       return countAt(address, 'finalized')
     })
 
-  /** All nodes are asked about an unlikely balance, because a false 0 would stop the lane. */
+  /** A false balance of 0 would stop the lane, so all nodes are asked about an unlikely balance. */
   async function readBalance(address: string): Promise<string> {
     const read = (value: unknown) => toDecimal(value, 'balance')
     const params = [address, 'latest']

@@ -5,20 +5,17 @@ import type { EvmHeads } from '../heads/heads.ts'
 import type { Receipts } from './receipts.ts'
 
 const mostAccepted = 4_096
-/** While fewer blocks are cached, a hash without a receipt is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
-/** After this many reads without the receipt, all nodes are asked. A node that only lags would have it by then. */
+/** A node that only lags has the receipt after this many reads. Then all nodes are asked. */
 const mostMisses = 3
 
 type Due =
   /** The receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
-  /** To be looked up by receipt. `unknown` earlier lookups found nothing. */
+  /** `unknown` earlier lookups found nothing. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /**
-   * `unknown` lookups found nothing. The next block repeats the lookup, because an uncached block may include the hash.
-   */
+  /** `unknown` lookups found nothing. The next block repeats the lookup: an uncached block may include the hash. */
   | { readonly kind: 'unknown'; readonly unknown: number }
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
@@ -51,7 +48,6 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A transaction that a node accepted as new is in no block yet, so it needs no lookup.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -61,14 +57,13 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     if (heads.breaks !== knownBreaks) watches.recheck(applied[0]?.height ?? latest.height)
     knownBreaks = heads.breaks
     watches.apply(applied)
-    // With the new head, a receipt may have become final.
     for (const watch of watches.all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
     reads.all()
   })
   heads.onPoll(reads.all)
 
   return {
-    /** Call when a node accepted the transaction as new: its receipt is then read only once a block lists it. */
+    /** Call when a node accepted the transaction as new. Its receipt is then read only once a block lists it. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)

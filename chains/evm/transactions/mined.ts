@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
+/** Two rounds are enough for 128 blocks. */
 const probes = 15
 
 /** See `Chain.mined`. */
@@ -38,7 +38,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    // Every node has the state of the head, so a missing count means that the nodes refused the call.
+    // Every node has the head's state, so a missing count is a refusal.
     if (now === undefined)
       throw new RelayerError('NODE_REFUSED', { detail: "No node returns the account's transaction count.", facts: { chain } })
     if (now <= nonce) return undefined
@@ -51,12 +51,12 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node searches, and most nodes confirm the found transaction. If the node finds none, most nodes search. */
+  /** One node searches, and most nodes confirm its find. If it finds none, most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** If too few nodes keep the state, one node's count is used. Most nodes still confirm the transaction. */
+    /** Uses one node's count if too few nodes keep the state. Most nodes still confirm the transaction. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))

@@ -5,10 +5,10 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** For at least this many receipts, and a quarter of the block's, one read of the whole block is cheaper. */
+/** From this many receipts, and a quarter of the block's, one read of the whole block is cheaper. */
 const wholeBlockFrom = 4
 
-/** For this many blocks after a node lacked eth_getBlockReceipts, receipts are read one by one. */
+/** Blocks for which receipts are read one by one after a node lacked eth_getBlockReceipts. */
 const singlyBlocks = 1_000
 
 function toStatus(value: unknown): Receipt['status'] {
@@ -85,7 +85,6 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         },
         key: keyOf,
       }),
-    /** Undefined if more than half of the nodes know no block with the transaction. */
     agreedIfAny: (hash: string) =>
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,

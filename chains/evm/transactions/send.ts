@@ -5,9 +5,8 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals by precedence. Statements about the nonce come first, then `ambiguous`: a silent node may hold the
- * transaction, so no later refusal may free, hold or re-price the nonce. `fatal` counts only if no node says anything
- * else.
+ * Refusals by precedence. A silent node (`ambiguous`) may hold the transaction, so no later refusal may free, hold or
+ * re-price the nonce. `fatal` counts only if no node says anything else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -23,7 +22,7 @@ const order: readonly SendErrorClass[] = [
   'fatal',
 ]
 
-/** See `Chain.send`. `accepted` gets the hash of each transaction that a node took as new. */
+/** `accepted` gets the hash of each transaction that a node took as new. */
 export function createSend(nodes: Nodes, errors: ErrorTexts | undefined, accepted: (hash: string) => void): Chain['send'] {
   const classify = createClassifier(errors)
   return async (raw, hash) => {
@@ -68,9 +67,9 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * Patterns in lower case; the first match wins. Gateways come first, because they may quote anything. Replacement
- * precedes `underpriced`. Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go,
- * reth rpc-eth-types, foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ * The first match wins. Gateways come first, because they may quote anything. Sources: chainlink-evm @0569f34c
+ * `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry anvil/src/eth/error.rs,
+ * Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
@@ -184,7 +183,6 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /invalid gas fee cap/, // Klaytn
     /max priority fee per gas higher than max fee per gas/, // zkSync, go-ethereum
   ],
-  // zkEVM, X Layer.
   ['terminally-stuck', /not enough .{0,80}counters? to continue|out of counters at node level/],
 ]
 

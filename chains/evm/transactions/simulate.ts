@@ -27,16 +27,15 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** One node's estimate counts within these factors of agreed estimates. A lower one could run out of gas. */
+/** A lower estimate runs out of gas despite margins. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** Ms during which all nodes are asked after one node's estimate was too low. */
+/** Ms during which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/** Remembered calls. A call that is estimated again may have run out of gas the first time. */
+/** Calls in the memory. A call that is estimated again may have run out of gas the first time. */
 const mostCalls = 4_096
 
 /**
- * One node's estimate counts if it is near earlier agreed estimates. Otherwise the median, or most nodes' failure,
- * counts.
+ * One node's estimate counts if it is near earlier agreed estimates. Otherwise all nodes are asked.
  * Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
