@@ -82,7 +82,6 @@ export interface Endpoint {
 }
 
 export interface SharedCalls {
-  /** Maximum number of transfers in any call on this chain. */
   readonly largest: number
   /** Transfers of the same key may share a call, up to `most`. Undefined: delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
@@ -102,7 +101,6 @@ export interface Bridge {
   content(message: Uint8Array): Partial<TransferContent>
   /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
-  /** Only the chains that this process serves. */
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
   readonly sources: readonly Source[]
 }
@@ -176,7 +174,6 @@ export interface PlacedTransfer {
   readonly txHash: string
 }
 
-/** A message that its core contract has logged. */
 export interface Published {
   readonly number: string
   readonly height: number

@@ -75,7 +75,6 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
-/** The lower median. One lying node of three cannot choose it. */
 export function middle<T extends number | bigint>(values: readonly T[]): T | undefined {
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }

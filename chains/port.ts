@@ -184,7 +184,6 @@ export interface Chain {
   /** Sends to every node that takes transactions. Never throws: silence becomes `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
-  /** Estimated. */
   msToFinality(height: number): number
   /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
@@ -198,7 +197,6 @@ export interface Chain {
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block and throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
-  /** Applies live changes of this chain's nodes. The changes replace all earlier ones. */
   adjustNodes(changes: readonly NodeChange[]): void
   /** Undefined if no canonical block has it. `agreed` asks more than half of the nodes and throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>

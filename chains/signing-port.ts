@@ -58,7 +58,6 @@ export interface SigningPolicy {
 /** An absent nonce means the account's next nonce. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
-/** Wei that a key has signed for, and the limit. */
 export interface Spending {
   /** `cost`: gas and data fees. `payment`: coins paid. */
   readonly kind: 'cost' | 'payment'
@@ -73,9 +72,7 @@ export interface LaneSpending {
   readonly spending: readonly Spending[]
 }
 
-/** The only holder of key material. */
 export interface Signer {
-  /** 0x, lower case. */
   readonly address: string
   /**
    * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
@@ -84,6 +81,5 @@ export interface Signer {
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
   /** Throws the refusals of `sign` without asking the key. Absent: no checks. */
   check?(transaction: Proposed): Promise<void>
-  /** Absent: spending is not counted. */
   spending?(): readonly Spending[]
 }

@@ -45,7 +45,6 @@ export class LanesWithoutRole {
     })
   }
 
-  /** Never throws. */
   async check(): Promise<void> {
     if (this.#clock() - this.#listedAt >= statusesMs) {
       this.#listedAt = this.#clock()

@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 export interface ContractReader {
   readonly name: string
-  /** `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED, and at `agreed` NODES_DISAGREE. */
+  /** `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED, and by quorum NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
 }
 

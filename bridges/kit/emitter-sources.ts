@@ -25,7 +25,6 @@ interface SourceOptions {
 export function createEmitterSource(options: SourceOptions & EmitterWithNode & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter, messages } = options
   return {
-    // The core contract is the origin, because it counts the messages. The stream id has the emitter.
     ...sourceOf(options, `${chain.networkId}/${core.toLowerCase()}`),
     async highest() {
       const args = [`0x${emitter.slice(24)}`]

@@ -23,7 +23,6 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
-    // No guardian set accepts a message without signatures, so the set is not read.
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
@@ -97,7 +96,6 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     })
   }
 
-  // If an upgrade came after the index was read, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
     // Fields are read by position, because an array's method `keys` hides the field `keys`.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })

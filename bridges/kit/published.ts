@@ -26,7 +26,6 @@ const latestTime = 2 ** 32 - 1
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
-/** See `SignedSource.published`. Block times are read only for `wanted` numbers. */
 export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,

@@ -10,7 +10,6 @@ export function createVerifiedMessages({ rememberMs = 60_000, clock = () => perf
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {
     add: (message: Uint8Array): void => void verified.set(fingerprint(message), ''),
-    /** Runs `check` unless it has succeeded for this message and `under`. Throws what `check` throws. */
     async once(message: Uint8Array, under: string, check: () => unknown): Promise<void> {
       const key = fingerprint(message)
       if (verified.get(key) === under) return

@@ -14,7 +14,7 @@ export async function transfersIn(chain: LogReader, bridge: string, topic: strin
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** A node invented a malformed or contradictory log, so the log does not count. */
+/** A malformed or contradictory log is a node's invention, so it does not count. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -50,7 +50,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/** Decodes a log faster than ethers, in lower case. Throws NODE_REFUSED for an inexact log or a longer nonce. */
+/** Decodes a log faster than ethers, in lower case. Throws NODE_REFUSED for an inexact log or a nonce above 64 bits. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

@@ -86,7 +86,6 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       return keep({ ...limits, mayComplete }, turn)
     },
-    /** Undefined for a single node, or if the nodes disagree. */
     async byMost(relayer: string): Promise<ReadLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
       const turn = ++started

@@ -14,7 +14,6 @@ export type Inbound = ReturnType<typeof createInbound>
 /** Blocks that one call searches at most. Reservations completed in older blocks lapse by time. */
 const mostBlocks = 1_000
 
-/** The gate of a contract: its limits minus the reserved amounts that the contract does not count yet. */
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createInboundLimits(chain, contract)
   const reserved = createReservedAmounts()

@@ -47,7 +47,6 @@ const hashed = new LRUCache<string, string>({
   memoMethod: (fields) => solidityPackedKeccak256(packedTypes, fields.split(' ')),
 })
 
-/** Both contracts compute this id. */
 export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfer, 'id'>): string {
   return hashed.memo(`${initiator} ${recipient} ${amount} ${nonce}`)
 }

@@ -26,7 +26,6 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
   const own = routes.filter(({ targetChain }) => targetChain === chain.name)
   const views = new Map(own.map((route) => [route, createView(chain, route.delivered)]))
 
-  /** Throws VAA_*, PAYLOAD_KIND. */
   function routeTo(bytes: Uint8Array): ReceiverRoute {
     const vaa = parseVaa(bytes)
     const route = routeOf(routes, vaa)
@@ -80,7 +79,6 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
       throw unproved('It is not the call of the route of this message.', { to, selector })
     },
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
-    // The view of `delivered` decides whether the call had an effect.
     hasEffect: ({ status }) => status === 'success',
   }
 }

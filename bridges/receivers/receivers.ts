@@ -59,7 +59,6 @@ export function allCalls(routes: readonly ReceiverRoute[]): Readonly<Record<stri
   )
 }
 
-/** For people: the contract that gets the message. Throws what `parseVaa` throws. */
 export function contentOf(routes: readonly ReceiverRoute[], bytes: Uint8Array): Partial<TransferContent> {
   const vaa = parseVaa(bytes)
   const route = routeOf(routes, vaa)

@@ -33,9 +33,8 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
   )
   const coin = remember(() => ask('WETH', [], lasting))
   return {
-    /** 64 hex digits. `unregistered` is not cached. */
     emitter: emitters.get,
-    /** For use before a message is refused because of its emitter. */
+    /** By most nodes, for use before a message is refused because of its emitter. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     weth: () => coin.get('WETH'),
   }

@@ -58,7 +58,6 @@ export function createVerdicts(policy: PolicyOptions, verify: ProofOptions['veri
   }
 }
 
-/** Throws EMITTER_UNKNOWN unless the target registered the emitter, by most nodes. */
 export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
   if ((await reads.emitter(emitterChain)) === emitter) return
   const registered = await reads.agreedEmitter(emitterChain)
@@ -71,7 +70,6 @@ function checkPolicy({ assets, minimumFees, calls, isFree }: PolicyOptions, sour
   const { kind, recipient, originToken, fee } = transfer
   if (kind === 3 && calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
   if (assets && !assets.includes(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
-  // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
   if (kind === 3) return
   const minimum = minimumFees?.[originToken] ?? (isFree?.(sourceChain) ? '0' : undefined)
   if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain } })

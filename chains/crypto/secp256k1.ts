@@ -31,7 +31,6 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // About one signature in 2^127 has a recovery id of 2 or 3, which Ethereum cannot encode.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },

@@ -14,7 +14,7 @@ const mostPending = 1_000
 
 /** Reads for bridges. Calls of one tick share an HTTP request, and contract reads at one block share an `eth_call`. */
 export interface BridgeReads {
-  /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE. */
+  /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and by quorum NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
   /** With `at`, for final blocks only. Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE, and NODES_DISAGREE. */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
@@ -83,7 +83,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
-/** A changed count counts as code: EIP-7702 authorizations use nonces, and may add and remove code in one block. */
+/** EIP-7702 may add and remove code in one block. That changes the count, so a changed count is treated as code. */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
     agree({ about: `${method} ${address} ${block}`, method, params: () => [address, block], read, once: true, refusable: true })

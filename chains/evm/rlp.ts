@@ -1,6 +1,5 @@
 const limit256 = 2n ** 256n
 
-/** Throws RangeError. */
 export function number(value: bigint): Buffer {
   if (value < 0n || value >= limit256) throw new RangeError('A number is below 0 or has more than 32 bytes.')
   return string(value === 0n ? Buffer.alloc(0) : bytesOf(value))

@@ -14,7 +14,7 @@ const brokeBlocks = 2
 /** Nonces unclaimed for `fillAfterBlocks` are filled, so unchanged claims are sent this many times in that period. */
 const claimsPerFill = 20
 
-/** Final blocks that must follow a final block before the ledger gets it, so that no reorg can reach it. */
+/** The ledger gets a final block only once this many final blocks follow it, so that no reorg can reach it. */
 const oldEnough = 1_000
 
 /** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */
@@ -149,7 +149,6 @@ export class AccountObserver {
 
 type FinalBlocks = ReturnType<typeof createFinalBlocks>
 
-/** The hashes of final blocks show whether the chain was replaced. */
 function createFinalBlocks() {
   const seen = new Map<number, string>()
   let newest: BlockRef | undefined
@@ -203,7 +202,6 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     }
   }
 
-  /** True if fewer nonces are final than the ledger knows: a reorg went deeper than finality. */
   async function isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { finalized: was = 0, finalizedAt } = ledger.view ?? {}
     const height = chain.heads.current?.finalized ?? 0

@@ -12,10 +12,8 @@ interface BatcherOptions<C, T> {
   readonly most: number
   /** A block's time, ms. The first two flushes in a period are immediate. */
   readonly periodMs: number
-  /** Longest wait for a full batch in busy times, ms. At least `periodMs`. */
   readonly fullBatchMs: number
   readonly alone: T
-  /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
   readonly check?: (candidate: C) => Promise<void>
   /** `isHalf`: half of a failed batch. A single candidate must then be checked alone and get an answer. */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>

@@ -142,7 +142,6 @@ export class NonceRequests {
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
       if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
-      // The caller waits no longer and nothing is signed. If the release fails, the next try finds the nonce.
       return void (await this.release(pending).catch(() => {}))
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return

@@ -146,7 +146,7 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Skips refused attempts. Throws a refusal only if no attempt is signed, and all other errors of the signer. */
+  /** Skips refused attempts. Throws a refusal only if no attempt is signed. Throws all other errors of the signer. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
@@ -176,7 +176,6 @@ export class Attempts {
     return this.allowed.length > 0 || isNamed ? proposal(this.allowed) : found
   }
 
-  /** Whether the transaction is an attempt of this nonce, of this process or of an earlier one. */
   recognise({ hash, signingHash, call }: MinedTransaction): boolean {
     for (const [place, signed] of this.#signed) {
       if (signed.signingHash !== signingHash) continue

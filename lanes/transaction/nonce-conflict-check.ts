@@ -43,7 +43,6 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       try {
         const mined = await chain.mined(signer.address, nonce)
         if (mined && attempts.recognise(mined)) return { kind: 'ours', hash: mined.hash }
-        // The count of one node is not enough, because the node may lie.
         if (!final || (await chain.agreedNonce(signer.address)) <= nonce) return undefined
         return external(mined)
       } finally {

@@ -228,7 +228,6 @@ export class PendingTransaction {
     this.#stuck.attempted(this.#height)
   }
 
-  /** No answer of a node ends an attempt: the attempt is sent again or raised, and may still be found in a block. */
   async #send(): Promise<void> {
     const { best } = this.#attempts
     if (!best || this.#closed) return

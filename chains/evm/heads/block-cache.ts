@@ -7,7 +7,6 @@ const margin = 16
 
 export type BlockCache = ReturnType<typeof createBlockCache>
 
-/** The canonical blocks near the head, with an index of their transactions. */
 export function createBlockCache() {
   const blocks: EvmBlock[] = []
   const transactions = new Map<string, BlockRef>()

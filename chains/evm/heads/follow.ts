@@ -50,7 +50,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A head far above needs most nodes, except at the start: most nodes may be down then.
+    // A distant head counts only if most nodes have reached it, except at the start, when most nodes may be down.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -71,7 +71,6 @@ interface Path {
 
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
-  // The blocks in between are skipped. Watched transactions are then looked up by receipt.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep

@@ -20,7 +20,6 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get breaks() {
       return breaks
     },
-    /** The largest recent distance, in blocks. */
     get finalityLag() {
       return Math.max(0, ...lags)
     },

@@ -1,8 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/**
- * In this many polls in a row, most nodes' headers must mismatch before the check ends: the header format has changed.
- */
+/** The check ends after this many polls in a row with mismatches at most nodes: the header format has changed. */
 const mostOddPolls = 10
 
 interface HashedBlock {

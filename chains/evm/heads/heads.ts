@@ -13,7 +13,7 @@ import { chooseHead, createFollow, createShownHeads, nothingNew, sameContent, ty
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 
-/** Chainlink-evm compares heads at this interval (NodePool PollInterval). */
+/** The interval of chainlink-evm (NodePool PollInterval). */
 const rankEveryMs = 10_000
 const lateRankMs = 1_000
 const leastGraceMs = 500
@@ -86,7 +86,6 @@ export function createHeads(
   })
 }
 
-/** Throws NODE_UNAVAILABLE, or the last poll's error, after a time limit. */
 async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, intervalMs: number, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + connectTimeoutMs
   let failure: unknown

@@ -8,7 +8,6 @@ import { blockCall, fetchBlock, readBlockIfAny } from './blocks.ts'
 
 const farBelow = 128
 
-/** See `Chain.denies`. */
 export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: Quorum, finality: FinalityPolicy) {
   function isFarBelow(height: number): Promise<boolean> {
     return agree({

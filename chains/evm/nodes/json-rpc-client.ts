@@ -23,7 +23,6 @@ const shortMethods = new Set([
   'eth_gasPrice',
   'eth_sendRawTransaction',
 ])
-/** go-ethereum returns at most 25 MB. */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,

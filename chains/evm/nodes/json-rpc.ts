@@ -9,7 +9,7 @@ export interface Answer {
 /** Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** Does not parse, because parsing a hostile text may take too much memory. Counts commas and opening brackets. */
+/** Counts commas and opening brackets, because parsing a hostile text may take too much memory. */
 export function hasMoreValues(text: string, most: number): boolean {
   let count = 0
   for (let at = 0; at < text.length && text.length > most; at++) {

@@ -22,7 +22,6 @@ const stallMs = 5
 
 type Send = (calls: readonly PendingCall[]) => void
 
-/** Collects calls for a few ms and merges contract reads at the same block. */
 export function createCallQueue(send: Send, most: () => number, origin: string, closing: AbortSignal) {
   const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined

@@ -66,9 +66,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get waitMs() {
       return limiter.waitMs
     },
-    /** Waits for the rate limit. Throws RpcError, TransportError. */
     ask,
-    /** Parallel calls share one check. Throws what `ask` throws. */
     check() {
       const read = () => ask('eth_chainId', [], readNetworkId)
       checking ??= health.probe(networkId, read, reads).finally(() => (checking = undefined))
@@ -123,7 +121,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Ms. Each failed probe doubles the pause, as chainlink-evm's redial. */
+/** Ms. Each failed probe doubles the pause (chainlink-evm: 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2
@@ -139,7 +137,7 @@ export function createNodeHealth(now: () => number) {
   let latencyMs: number | undefined
 
   function pauseNode(retryAfterMs = 0): void {
-    // A node may ask for a pause of hours.
+    // A node may ask for a pause of hours, so the pause is limited.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (phase !== 'failing') {
       pausedUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -179,9 +177,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       pauseNode(retryAfterMs)
     },
-    /**
-     * With `mustSay` false, a refusal counts as the right network, because EIP-155 signatures are valid on one only.
-     */
+    /** Without `mustSay`, a refusal counts as the right network: EIP-155 signatures are valid on one network only. */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'
       const found = await read().catch((error: unknown) => {

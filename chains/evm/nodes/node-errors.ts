@@ -68,7 +68,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** The answer is about another block or receipt than asked for, because the node lags. */
+/** An answer about another block or receipt than asked for. The node may lag. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

@@ -10,7 +10,6 @@ import { createNodeSet } from './node-set.ts'
 /** Ms that slower nodes get once one node has answered (as in chainlink-evm). */
 const graceMs = 5_000
 
-/** `node` is the origin of the node's URL. */
 export type NodeAnswer<T> =
   | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
   | { readonly node: string; readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
@@ -84,7 +83,6 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const asked = up.length * 2 > voters.length ? up : [...up, ...others]
       return askMany(asked, { method, params, read }, timeoutMs, onAnswer, mostGraceMs, needed)
     },
-    /** Sends a request to every node that takes transactions. Never throws. */
     sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>) {
       probe()
       const all = senders()
@@ -192,7 +190,6 @@ function createAskOne(chain: string, readers: () => readonly NodeClient[], timeo
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        // Any other error concerns only this node, so the next node is asked.
         if (executing.has(method) && isVerdict(error)) throw error
       }
     }

@@ -9,7 +9,6 @@ const mostRounds = 3
 /** Ms between two reads of a single node if no block comes. */
 const leastWaitMs = 1_000
 
-/** A question that more than half of the nodes must answer alike. */
 export interface Question<T> {
   readonly about: string
   readonly method: string

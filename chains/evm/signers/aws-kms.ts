@@ -56,7 +56,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** Only while the key is opened is a lasting refusal SIGNER_UNAVAILABLE. */
+/** A lasting refusal is SIGNER_UNAVAILABLE only while the key is opened. */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))

@@ -13,7 +13,6 @@ export interface EnvironmentSpec {
 export interface KeystoreSpec {
   readonly kind: 'keystore'
   readonly file: string
-  /** The first line is the password. */
   readonly passwordFile?: string | undefined
   readonly passwordVariable?: string | undefined
 }

@@ -31,7 +31,6 @@ export class SpendingCounter {
   readonly #buckets = new Map<number, bigint>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
-  /** Wei by which `cost` exceeds the earlier attempts of this nonce. */
   added(cost: bigint, nonce: number | undefined): bigint {
     const before = nonce === undefined ? 0n : (this.#dearest.peek(nonce) ?? 0n)
     return cost > before ? cost - before : 0n
@@ -70,7 +69,7 @@ const keptFiles = 200
 
 const freshMs = 1_000
 
-/** Includes the last line, so that changes of the file are noticed. */
+/** Bytes before the end of the last read that are compared, to notice a changed file. */
 const comparedBytes = 80
 
 interface SpendingLog {
@@ -98,7 +97,6 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     // The first line break ends a line that a crash may have cut.
     const line = `\n${now} ${nonce} ${cost}\n`
     if (files.spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
-    // Other processes may have added lines since the first check. This attempt is already counted.
     await recorded(folder, files.catchUp)
     return files.spending.exceeded(limits, cost, nonce, now)
   }
@@ -159,7 +157,6 @@ function createSpendingFiles(folder: string, clock: () => number) {
     const text = await textFrom(fileOf(folder, hour), bytes - end.length, size)
     if (!text.startsWith(end)) return false
     const whole = text.slice(end.length, text.lastIndexOf('\n') + 1)
-    // No line is counted before all are parsed, because a text with a broken line is read again.
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
       // A crash may have cut digits off the cost. The line still counts, although its attempt was never signed.

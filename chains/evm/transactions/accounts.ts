@@ -83,7 +83,6 @@ function createFloors() {
       const isLower = read.latestNonce < known.latest || read.finalizedNonce < known.finalized
       const lower = isLower ? known.lower + 1 : 0
       const floor = lower < mostLowerReads ? { ...known, lower } : none
-      // Floors apply only if the head at the time of the read is still canonical.
       const latestNonce = isCanonical ? Math.max(floor.latest, read.latestNonce) : read.latestNonce
       const finalizedNonce = Math.min(latestNonce, Math.max(floor.finalized, read.finalizedNonce))
       if (isCanonical) floors.set(address, { latest: latestNonce, finalized: finalizedNonce, lower: floor.lower })

@@ -9,7 +9,6 @@ export interface EncodedTransaction {
   readonly unsigned: string
   readonly digest: Uint8Array
   readonly signingHash: string
-  /** Does not check the signature. Hex is 0x, lower case. */
   signed(signature: Signature): { readonly raw: string; readonly hash: string }
 }
 

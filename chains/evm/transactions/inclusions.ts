@@ -13,7 +13,7 @@ const mostMisses = 3
 type Due =
   /** The receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
-  /** `unknown` earlier lookups found nothing. */
+  /** Due for a lookup, after `unknown` lookups that found nothing. */
   | { readonly kind: 'lookup'; readonly unknown: number }
   /** `unknown` lookups found nothing. The next block repeats the lookup: an uncached block may include the hash. */
   | { readonly kind: 'unknown'; readonly unknown: number }

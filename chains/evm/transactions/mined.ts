@@ -13,7 +13,6 @@ import type { Quorum } from '../nodes/quorum.ts'
 /** Two rounds are enough for 128 blocks. */
 const probes = 15
 
-/** See `Chain.mined`. */
 export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum) {
   async function findIn(address: string, nonce: number, height: number): Promise<MinedTransaction | undefined> {
     const { transaction } = await agree({

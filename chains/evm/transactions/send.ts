@@ -22,7 +22,6 @@ const order: readonly SendErrorClass[] = [
   'fatal',
 ]
 
-/** `accepted` gets the hash of each transaction that a node took as new. */
 export function createSend(nodes: Nodes, errors: ErrorTexts | undefined, accepted: (hash: string) => void): Chain['send'] {
   const classify = createClassifier(errors)
   return async (raw, hash) => {

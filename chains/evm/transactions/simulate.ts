@@ -31,7 +31,7 @@ const method = 'eth_estimateGas'
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Ms during which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/** Calls in the memory. A call that is estimated again may have run out of gas the first time. */
+/** Remembered calls. A call that is estimated again may have run out of gas the first time. */
 const mostCalls = 4_096
 
 /**
@@ -40,12 +40,11 @@ const mostCalls = 4_096
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** `limit` is set if the call's gas limit was computed from a single node's estimate. */
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // Without a block, some nodes (anvil, older go-ethereum) include our own pending call.
+    // Without a block tag, some nodes (anvil, older go-ethereum) include our own pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -113,7 +112,6 @@ export function revertOf(error: unknown): Revert | undefined {
   return { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) }
 }
 
-/** The text of Error(string) or Panic(uint256), or the selector of a custom error. */
 export function decodeReason(data: string): string | undefined {
   if (data.length < 10) return undefined
   const selector = data.slice(0, 10)
