@@ -94,7 +94,7 @@ export interface SharedCalls {
 export interface Bridge {
   readonly name: BridgeName
   /**
-   * Checks the form only. The bridge that owns a signed message reads it, which may be another bridge.
+   * Checks the form only. A signed message is read by the bridge that owns the message, which may be another bridge.
    * Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
@@ -122,7 +122,7 @@ interface SourceBase {
   readonly sourceChain: ChainName
   /** Highest number at the finalized state, by quorum. Searches from `known`, also downwards. */
   highest(known?: string): Promise<string | undefined>
-  /** True if delivered and final, by quorum. False without a quorum. Throws contradictions, read errors. */
+  /** A transfer counts if it is delivered and final, by quorum. Throws contradictions, read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 

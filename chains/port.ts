@@ -120,9 +120,11 @@ export interface Revert {
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
 /**
- * The state that a read sees. One node answers `latest` and `finalized`. Most nodes answer the others, which throw
- * NODES_DISAGREE: `agreed` is the finalized state, `agreed-latest` the latest. A single node must answer both twice, a
- * block apart. `majority-latest` is `agreed-latest`, but a single node answers once.
+ * The state that a read sees.
+ * `latest`, `finalized`: one node answers. `agreed` (the finalized state), `agreed-latest`: most nodes must agree, and
+ * a single node must answer twice, a block apart. `majority-latest`: as `agreed-latest`, but a single node answers
+ * once.
+ * All except `latest` and `finalized` throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
@@ -192,7 +194,9 @@ export interface Chain {
    * Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes have another block at its height, or a head 128 blocks lower. Throws NODES_DISAGREE. */
+  /**
+   * Whether most nodes have another block at this height, or a head at least 128 blocks lower. Throws NODES_DISAGREE.
+   */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block and throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>

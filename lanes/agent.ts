@@ -138,7 +138,7 @@ export class LaneAgent {
     }
   }
 
-  /** False: the lane must use the nonce, because a transaction with it may be signed. */
+  /** Resolves to false if the lane must use the nonce, because a transaction with it may be signed. */
   release(pending: PendingTransaction): Promise<boolean> {
     return this.#requests.release(pending)
   }

@@ -1,6 +1,6 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** Ms: as long as the workflow task may last that starts the step. */
+/** Ms: the longest time that the workflow task which starts the step may take. */
 const promisedMs = 10_000
 /** Ms. While an admission waits for a slot, the transfer's workflow handles no queries and no signals. */
 const longestWaitMs = 1_000

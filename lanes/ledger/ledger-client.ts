@@ -20,7 +20,7 @@ type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 /** Keeps an update's payload well below the server's limits. */
 const requestsPerUpdate = 64
 
-/** Ms after an update that asked for no nonce, one, or several. Requests in this pause share the next update. */
+/** Pauses after an update that asked for no nonce, one, or several, ms. Requests in a pause share the next update. */
 const spacingsMs = [0, 200, 500]
 
 /** Sends the requests and observations of one process to a ledger, one update at a time. Retries until `close`. */

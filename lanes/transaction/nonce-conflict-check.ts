@@ -13,7 +13,7 @@ export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
  * A transaction is external once most nodes count the nonce as used at finality, and its block is final.
- * If two checks find no transaction (pruned), it counts as external, but it may be Portage's.
+ * If two checks find no transaction (pruned), it counts as external, although Portage may have sent it.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number) {
   let blocks = 0

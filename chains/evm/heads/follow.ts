@@ -191,7 +191,7 @@ export function createShownHeads(
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
     },
-    /** Seconds since the epoch. A single node's time may fall, so that a wrong timestamp does not last. */
+    /** Seconds since the epoch. With a single node the time may fall, so that one wrong timestamp does not last. */
     get time(): number | undefined {
       return nodes.readers === 1 ? kept.latest?.timestamp : time
     },

@@ -59,7 +59,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** If one of these calls succeeds, the node had refused only the merged call. */
+  /** If one of these calls succeeds, the merging was the problem, so merging pauses. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -137,7 +137,7 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
  * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL.
  * A call is a word with the address, a word with the length, and the data.
  * A result is a word with 1 (success) or 0, a word with the length, and the bytes.
- * The output never begins with 0xEF, which EIP-3541 forbids.
+ * So the output begins with a zero byte, and EIP-3541 forbids only output that begins with 0xEF.
  */
 const code = [
   // Copies everything to memory. The stack holds the offsets of the next result and call (the first is at 0x4d).

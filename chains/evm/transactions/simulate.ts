@@ -105,7 +105,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** For errors of `eth_call` and `eth_estimateGas`. Undefined for other errors. */
+/** For `eth_call` and `eth_estimateGas` only. Undefined for an error that is no revert. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)
