@@ -120,11 +120,9 @@ export interface Revert {
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
 /**
- * The state that a read sees.
  * `latest`, `finalized`: one node answers. `agreed` (the finalized state), `agreed-latest`: most nodes must agree, and
- * a single node must answer twice, a block apart. `majority-latest`: as `agreed-latest`, but a single node answers
- * once.
- * All except `latest` and `finalized` throw NODES_DISAGREE.
+ * a single node must answer twice, a block apart. `majority-latest` is `agreed-latest`, but a single node answers once.
+ * The last three throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 

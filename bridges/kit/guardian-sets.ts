@@ -13,7 +13,7 @@ export const coreAbi = new Interface([
   'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
 ])
 
-/** Messages.sol, parseVM. The `hash` of both Wormhole SDKs is the single keccak instead. */
+/** Messages.sol, parseVM. Both Wormhole SDKs use the name `hash` for the single keccak instead. */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }

@@ -64,7 +64,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /** Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both wait: only the gate parks transfers. */
+    /** Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both wait: only the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)

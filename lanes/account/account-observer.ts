@@ -11,7 +11,7 @@ const idleBlocks = 10
 /** Ms. A query of the ledger may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Nonces unclaimed for `fillAfterBlocks` are filled, so unchanged claims are sent this many times in that period. */
+/** Unclaimed nonces are filled after `fillAfterBlocks`, so claims are sent this many times in that period. */
 const claimsPerFill = 20
 
 /** The ledger gets a final block only once this many final blocks follow it, so that no reorg can reach it. */

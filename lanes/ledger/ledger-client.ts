@@ -67,7 +67,7 @@ export class LedgerClient {
     return recordSigned(this.#options.client, intentId, signed)
   }
 
-  /** A lane without work thus learns of operators' orders. A query costs no history. */
+  /** Lets a lane without work learn of operators' orders. A query costs no history. */
   async query(): Promise<void> {
     const { client, config } = this.#options
     try {

@@ -89,7 +89,7 @@ function createCallMerger(send: Send, nextId: () => number) {
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // A gateway may have refused the merged call for its form, so merging pauses.
+        // A gateway may have refused the call because it was merged, so merging pauses.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },

@@ -64,7 +64,7 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** A clock that runs ahead makes files look old that still count, so this many files always stay. */
+/** If the clock runs ahead, files that still count look old. So this many files are always kept. */
 const keptFiles = 200
 
 const freshMs = 1_000

@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Two rounds are enough for 128 blocks. */
+/** Heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
 const probes = 15
 
 export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum) {

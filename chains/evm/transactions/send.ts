@@ -5,8 +5,9 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals by precedence. A silent node (`ambiguous`) may hold the transaction, so no later refusal may free, hold or
- * re-price the nonce. `fatal` counts only if no node says anything else.
+ * Refusals by precedence. Statements about the nonce come first. Then `ambiguous`: a silent node may hold the
+ * transaction, so no refusal below may free, hold or re-price the nonce. `fatal` counts only if no node says anything
+ * else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -66,9 +67,10 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * The first match wins. Gateways come first, because they may quote anything. Sources: chainlink-evm @0569f34c
- * `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry anvil/src/eth/error.rs,
- * Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ * Patterns in lower case; the first match wins. Gateways come first, because they may quote anything. Replacement
+ * precedes `underpriced`.
+ * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
+ * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
