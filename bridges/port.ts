@@ -12,13 +12,11 @@ export type Verdict =
       readonly kind: 'rejected' | 'declined' | 'wait'
       readonly code: ErrorCode
       readonly reason: string
-      /** The signatures have expired, so the message with newer signatures may replace this one. */
+      /** The signatures have expired. The message with newer signatures may replace this one. */
       readonly awaitNewSignatures?: true
-      /** The signatures could not be checked yet. */
       readonly unverified?: true
     }
 
-/** The meaning of a revert of the delivering call. */
 export type RevertMeaning =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'wait' | 'permanent' | 'unknown'; readonly code: ErrorCode; readonly reason: string }
@@ -31,8 +29,8 @@ export interface FoundDelivery {
 }
 
 /**
- * A bridge's limit on the target chain. `lane`: this lane cannot deliver. `transfer`: the amount never fits, so the
- * transfer is parked. `route`: closed for this amount now; `opensAt` is in seconds since the epoch.
+ * `lane`: this lane cannot deliver. `transfer`: the amount never fits, so the transfer is parked.
+ * `route`: closed for this amount now; `opensAt` is in seconds since the epoch.
  */
 export type Gate =
   | { readonly kind: 'open' }
@@ -40,34 +38,27 @@ export type Gate =
   | { readonly kind: 'transfer'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
-/** How to deliver a transfer. The message is decoded once. */
 export interface PlannedDelivery {
-  /**
-   * The delivering call. Creating the call reads the token's data, which never change and are cached. `wrapped`: pays
-   * the token and not the coin that it wraps, so that the recipient's code does not run. Without unwrapping, the calls
-   * are the same.
-   */
+  /** With `wrapped`, the call pays the token without unwrapping it, so that no code of the recipient runs. */
   readonly call: (payout?: 'wrapped') => Promise<Intent>
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: no price is configured, so the cost is not checked. */
   readonly earned?: bigint | undefined
-  /** Whether a second delivery reverts. If true, a simulation that succeeds shows that `delivered` is false. */
+  /** If true, a simulation that succeeds shows that the transfer is not delivered. */
   readonly revertsOnceDelivered: boolean
 }
 
-/** For the deny-list and quarantines. */
 export type Parties = Pick<Transfer, 'bridge' | 'targetChain'> & Omit<TransferContent, 'amount'>
 
-/** A bridge on one target chain. */
 export interface Endpoint {
   readonly chain: ChainName
-  /** Checks that valid guardians signed the message or its source recorded it. Cached. Runs before its id is used. */
+  /** Checks that valid guardians signed the message or that its source recorded it. Cached. */
   verify(message: Uint8Array): Promise<Verdict>
   /** Runs `verify`, and checks that the target's contract accepts the emitter. Absent: the same as `verify`. */
   accepts?(message: Uint8Array): Promise<Verdict>
   /** All conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
-  /** Whether the target chain's state shows the delivery. One batched read, at `agreed` from each node. */
+  /** Whether the target chain's state shows the delivery. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
   /** From the chain's logs. Undefined if the node has no such log (pruned, not synced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
@@ -76,26 +67,22 @@ export interface Endpoint {
   /** Contract (0x, lower case) → selectors that a delivering call may use. Keys sign no other call for this bridge. */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /**
-   * Proves a call from its calldata alone, right before a key signs. The call must be exactly encoded, and all its
-   * transfers must be genuine and go to this chain. Throws CALL_UNJUSTIFIED (also for a call outside `calls`), read
-   * errors, and NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, both of which may heal with time.
+   * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain.
+   * Throws CALL_UNJUSTIFIED, read errors, and NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which may heal with time.
    */
   proveCall(intent: Intent): Promise<void>
-  /** @param transfer lets the bridge distinguish an amount that never fits from a spent budget */
+  /** `transfer` lets the bridge distinguish an amount that never fits from a spent budget. */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-  /** The gate for this account. Absent: no gate. If open, reserves the amount. Call through `withReservation`. */
+  /** Reserves the amount if the gate is open. Absent: no gate. Call through `withReservation`. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
-  /** Delivery of several transfers in one call. Absent: not supported. */
   readonly batches?: SharedCalls
   /** Undefined: the transaction succeeded, and only the state can show whether it delivered. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
-/** Several transfers in one call, all or nothing. */
 export interface SharedCalls {
-  /** Maximum number of transfers in any call on this chain. */
   readonly largest: number
   /** Transfers of the same key may share a call, up to `most`. Undefined: delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
@@ -108,15 +95,13 @@ export interface SharedCalls {
 export interface Bridge {
   readonly name: BridgeName
   /**
-   * Checks the form only. A signed message is read by the bridge that owns it, which may be another one. Throws VAA_*,
-   * NATIVE_*, PAYLOAD_KIND (no bridge owns it), PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
+   * Checks the form only. A signed message is read by the bridge that owns the message, which may be another bridge.
+   * Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
-  /** Reads a message that this bridge owns. */
   content(message: Uint8Array): Partial<TransferContent>
-  /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*, for an unreadable message. */
+  /** Index of the signing guardian set. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
-  /** On the chains that this process serves. `ofChain` throws for any other. */
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
   readonly sources: readonly Source[]
 }
@@ -136,12 +121,9 @@ interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** Highest number at the finalized state, by quorum; undefined: none. Searches from `known`, also downwards. */
+  /** Highest number at the finalized state, by quorum. Searches from `known`, also downwards. */
   highest(known?: string): Promise<string | undefined>
-  /**
-   * Whether each transfer is delivered and final, by quorum. False without a quorum. Throws contradictions, read
-   * errors.
-   */
+  /** A transfer counts if it is delivered and final, by quorum. Throws contradictions, read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
@@ -168,7 +150,6 @@ export interface Completion {
   readonly height: number
 }
 
-/** A Wormhole emitter, whose messages guardians sign and keep. */
 export interface SignedSource extends SourceBase {
   readonly kind: 'signed'
   /** The bridges that may own its messages. `bridge` is one of them. */
@@ -177,28 +158,23 @@ export interface SignedSource extends SourceBase {
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
-  /**
-   * Set if Portage reads no node of the source: `highest` and `published` then find nothing. `judges`: chains whose
-   * core contracts can check signatures, in order of preference.
-   */
+  /** Set if Portage reads no node of the source. `judges`: chains whose core contracts can check signatures. */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
   /** From the config. No block before `block` has numbers from `first` on. Absent: the stream agent decides. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Messages in the source's blocks, with `content` only for `wanted` numbers. Without `at`, a content of `none` is not
-   * certain. Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
+   * Messages in the source's blocks, with `content` for `wanted` numbers. Without `at`, content `none` is not certain.
+   * Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }
 
-/** A transfer with its final source block. */
 export interface PlacedTransfer {
   readonly transfer: Transfer
   readonly height: number
   readonly txHash: string
 }
 
-/** A message that its core contract has logged. */
 export interface Published {
   readonly number: string
   readonly height: number

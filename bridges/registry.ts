@@ -34,7 +34,6 @@ export interface BridgesOptions {
 
 type Chains = ReadonlyMap<ChainName, EvmChain>
 
-/** The process delivers to `served`, and also reads messages of `connected`. All are `evm`. */
 interface Links {
   readonly connected: Chains
   readonly served: Chains
@@ -43,10 +42,10 @@ interface Links {
 
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** Bridges whose messages guardians sign. The first that reads a message owns it. */
+/** In the order in which they read a message. The first that can read it owns it. */
 const signedBridges = ['receivers', 'wormhole-token-bridge'] as const
 
-/** Fails to compile if a bridge of the config is missing. The first signed bridge that reads a message owns it. */
+/** Fails to compile if a bridge of the config is missing. */
 const makers: {
   readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, links: Links) => Bridge
 } = {
@@ -127,7 +126,6 @@ export function createBridges(options: BridgesOptions, connected: Chains, served
   return bridges
 }
 
-/** Common to all bridges whose messages guardians sign. `decodes` is filled while the bridges are made. */
 function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   const decodes: Decode[] = []
   const verifiers = new Map<ChainName, (message: Uint8Array) => Promise<void>>()
@@ -149,20 +147,19 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   }
 }
 
-/** Chains to connect for deliveries to `targets`, because messages without signatures are checked at their source. */
+/** Chains to connect for deliveries to `targets`, because unsigned messages are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
 }
 
-/** APIs of signed messages. URLs may hold keys. */
+/** URLs may hold keys. */
 export function signedApis({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
   return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
 }
 
-/** The token bridges that Portage reads without a node. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
@@ -170,7 +167,7 @@ export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonl
 }
 
 interface ConfiguredEmitter extends Emitter {
-  /** The first bridge that has the emitter. Its messages may belong to others, too. */
+  /** The first bridge that has the emitter. Other bridges may own some of its messages. */
   readonly bridge: BridgeName
 }
 
@@ -199,11 +196,11 @@ function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { b
   return given ?? emitterStreamSchema.parse({})
 }
 
-/** Names of the streams of emitters that are no token bridge begin with this. */
+/** Prefix of the streams of emitters other than token bridges. */
 const wormhole = 'wormhole'
 const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
-/** No source if the emitter is on a chain that has a node and is not served. */
+/** No source if the emitter's chain has a node and is not served. */
 function sourcesOfEmitter(
   end: ConfiguredEmitter,
   options: BridgesOptions,
@@ -220,7 +217,6 @@ function sourcesOfEmitter(
   return [createEmitterSource({ ...common, chain, core, begins: { first, block } })]
 }
 
-/** Guardian spies (host:port) with the emitters to subscribe to. */
 export function spySources(options: BridgesOptions) {
   const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
   const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
@@ -246,7 +242,7 @@ export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
 }
 
-/** The title of a source chain. For a chain outside the config, it begins with the chain's name in Wormhole's SDK. */
+/** For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)
@@ -255,7 +251,6 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-/** The routes of `bridges.receivers`, in the config's order. */
 export function receiverRoutes(options: BridgesOptions): readonly ReceiverRoute[] {
   return (options.bridges.receivers?.routes ?? []).map(({ source, target, contract, emitter, where, delivered, ...route }) => ({
     emitterChain: numberOf(source, options),
@@ -264,7 +259,6 @@ export function receiverRoutes(options: BridgesOptions): readonly ReceiverRoute[
   }))
 }
 
-/** Wormhole's number of a source. */
 function numberOf(source: ChainName, { chains }: BridgesOptions): number {
   return Number(numberOfUnconfigured(source) ?? wormholeOf(source, chains[source]).wormholeChainId)
 }

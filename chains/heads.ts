@@ -3,7 +3,7 @@ import { remember } from '../runtime/remember.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** Waits for a head for which `done` is true. The current head counts too. False after `mostMs`. */
+/** The current head counts too. False after `mostMs`. */
 export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
@@ -26,17 +26,14 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/**
- * The chain's clock, seconds since the epoch: no single node of several moves it. Throws NODE_UNAVAILABLE until most
- * nodes have shown a head.
- */
+/** Seconds since the epoch. Throws NODE_UNAVAILABLE until most nodes have shown a head. */
 export function chainTime(chain: HeadSource): number {
   const { time } = currentHead(chain)
   if (time !== undefined) return time
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'Too few nodes have shown a head.', facts: { chain: chain.name } })
 }
 
-/** Caches answers, but not failures, until `versionOf` returns another value. Throws what `currentHead` throws. */
+/** Caches answers, but no failures, until `versionOf` returns another value. Throws what `currentHead` throws. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -52,7 +49,7 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes among which majorities are counted. A disabled node is one of them: it counts as not answering. */
+/** The nodes among which majorities are counted. A disabled node counts as one that does not answer. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
@@ -60,19 +57,17 @@ export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: 
 /** Nodes more than this many blocks behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
-/** Gaps of at most this many blocks between two heads are filled by reading each block. */
 export const longestGap = 1_024
 
-/** An honest node may be at most this many blocks above the majority's head. */
 const mostAhead = 64
 
-/** Highest block that more than half of the nodes reached, else the lowest known head. Undefined without answers. */
+/** The highest block that more than half of the nodes have reached, else the lowest known head. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** The majority's head. With two nodes it is the higher head, unless that is implausibly far above ours (`own`). */
+/** The majority's head. Of two nodes, the higher head, unless it is more than `longestGap` above `own`. */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
@@ -80,7 +75,6 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
-/** The middle value, and the lower of two. One lying node of three cannot choose it. */
 export function middle<T extends number | bigint>(values: readonly T[]): T | undefined {
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }

@@ -21,24 +21,23 @@ export interface Block extends BlockHeader {
   readonly transactions: readonly string[]
 }
 
-/** After a fork, the `rolledBack` blocks (descending) leave before the `applied` blocks (ascending) are added. */
+/** The `rolledBack` blocks (descending) are removed before the `applied` blocks (ascending) are added. */
 export interface HeadEvent {
   readonly applied: readonly Block[]
   readonly rolledBack: readonly BlockRef[]
   readonly latest: Block
-  /** Blocks at and below this height are final. */
   readonly finalized: number
   /** The block time that most nodes have reached, seconds since the epoch. Absent until most nodes showed a head. */
   readonly time?: number | undefined
 }
 
-/** One poll or subscription per chain, shared by all that wait for blocks. */
+/** One poll per chain, shared by all that wait for blocks. */
 export interface Heads {
   /** Throws NODE_UNAVAILABLE if no block came within the timeout. */
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
-  /** The listener is called after every change. Its errors do not reach other listeners. Returns the unsubscribe. */
+  /** Called after every change. A listener's error does not reach other listeners. Returns the unsubscribe function. */
   subscribe(listener: (event: HeadEvent) => void): () => void
 }
 
@@ -53,7 +52,7 @@ export interface PlacedLog extends Log {
   readonly transactionHash: string
 }
 
-/** Logs of one contract in a range of blocks, both ends included, that begin with these topics. */
+/** Logs of one contract whose topics begin with `topics`. Both ends of the range are included. */
 export interface LogRange {
   readonly address: string
   readonly topics: readonly string[]
@@ -66,20 +65,18 @@ export interface Receipt {
   readonly status: 'success' | 'reverted'
   readonly block: BlockRef
   readonly from: string
-  /** Decimal gas units and wei. */
+  /** Decimal: gas units, and wei per gas. */
   readonly gasUsed: string
   readonly effectiveGasPrice: string
   readonly logs: readonly Log[]
 }
 
-/** Whether a watched transaction is in a canonical block. `final`: its block is final. */
 export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included'; readonly receipt: Receipt; readonly final: boolean }
 
-/** Follows the transaction hashes of one nonce. At most one of these transactions can be included. */
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** Calls the listener when `inclusion` changes (a reorg may undo it), and once if the hash is already included. */
+  /** Calls the listener when `inclusion` changes (a reorg may undo it), and once if a hash is already included. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
@@ -114,7 +111,7 @@ export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
   | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string }
 
-/** `data`: 0x for none. `reason`: the decoded text. */
+/** `data` is 0x if there is none. `reason` is the decoded text. */
 export interface Revert {
   readonly data: string
   readonly reason: string
@@ -123,17 +120,15 @@ export interface Revert {
 export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
 
 /**
- * The state that a read sees. `agreed`: the finalized state, as more than half of the nodes report it. `agreed-latest`:
- * the same at the latest block. A single node must answer both twice, a block apart. `majority-latest`: as
- * `agreed-latest`, but a single node is asked once. `agreed` and `agreed-latest` are for irreversible verdicts and
- * throw NODES_DISAGREE.
+ * `latest`, `finalized`: one node answers. `agreed` (the finalized state), `agreed-latest`: most nodes must agree, and
+ * a single node must answer twice, a block apart. `majority-latest` is `agreed-latest`, but a single node answers once.
+ * The last three throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
-/** The transaction in a block that used a nonce. */
 export interface MinedTransaction {
   readonly hash: string
-  /** Hash of the unsigned transaction. It is the same for every signature. */
+  /** Hash of the unsigned transaction, the same for every signature. */
   readonly signingHash: string
   /** Lower case. `to` is empty for a contract creation. */
   readonly call: Intent
@@ -146,7 +141,7 @@ export interface NodeStatus {
   readonly origin: string
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
-  /** Distance of the node's head from the majority's head, blocks; 0 if slightly above. Absent: not compared. */
+  /** Blocks between the node's head and the majority's; 0 if slightly above. Absent: not compared. */
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures: number
@@ -168,13 +163,12 @@ export interface Chain {
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
-  /** The highest transaction count of the nodes' pools, if more than half answered. */
+  /** The highest plausible transaction count of the nodes' pools. More than half of the nodes must answer. */
   pendingNonce(address: string): Promise<number>
   /**
-   * By more than half of the nodes; a single node is asked once. EIP-7702 delegations count as code. Throws
-   * NODES_DISAGREE.
-   * @param during a height: whether the account may have had code in this block. Default: at the latest block. If the
-   * nodes have pruned the state of this block, the latest block decides.
+   * By more than half of the nodes; a single node is asked once. EIP-7702 delegations count as code.
+   * Throws NODES_DISAGREE.
+   * @param during the block to check. Default: the latest, which is also checked if the state of this block is pruned.
    */
   hasCode(address: string, during?: number): Promise<boolean>
   /** The market's fees, read at most once per block. */
@@ -185,28 +179,28 @@ export interface Chain {
   readonly dataFee: (call: Intent) => Promise<string>
   /** Gas limit of the account's empty transfer to itself, decimal. */
   noopGas(address: string): Promise<string>
-  /** False where a higher fee replaces nothing (Arbitrum). A stuck transaction is then only sent again. */
+  /** False if a higher fee replaces no transaction (Arbitrum). A stuck transaction is then only sent again. */
   readonly raises: boolean
-  /** Sends to every node that takes transactions. Never throws: silence becomes `ambiguous`. @param hash if known */
+  /** Sends to every node that takes transactions. Never throws: silence becomes `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
-  /** Estimated time until a block at this height is final, ms. */
   msToFinality(height: number): number
   /** The account's nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
   /**
-   * The transaction that used a nonce, by quorum. Undefined if the nonce is unused, if the nodes pruned the state, or
-   * if an EIP-7702 authorization used the nonce. Throws NODES_DISAGREE.
+   * By quorum. Undefined if the nonce is unused, if an EIP-7702 authorization used it, or if nodes pruned the state.
+   * Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
-  /** Whether most nodes have another block at its height, or a head 128 blocks lower. Throws NODES_DISAGREE. */
+  /**
+   * Whether most nodes have another block at this height, or a head at least 128 blocks lower. Throws NODES_DISAGREE.
+   */
   denies(block: BlockRef): Promise<boolean>
-  /** Undefined: no such block yet. `agreed`: by most nodes, for final heights. Throws NODES_DISAGREE. */
+  /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block and throws NODES_DISAGREE. */
   block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
-  /** Applies live changes of this chain's nodes. The changes replace all earlier ones. */
   adjustNodes(changes: readonly NodeChange[]): void
-  /** Undefined: in no canonical block. `agreed`: by more than half of the nodes. Throws NODES_DISAGREE. */
+  /** Undefined if no canonical block has it. `agreed` asks more than half of the nodes and throws NODES_DISAGREE. */
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
   readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>
 }

@@ -9,7 +9,6 @@ interface Family {
   readonly createSigner: (spec: never, address?: string, policy?: SigningPolicy) => Promise<Signer>
 }
 
-/** Fails to compile if a family of the config is missing. Keeps each family's type for the bridges. */
 export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>
@@ -18,7 +17,7 @@ export type ConfiguredChainOptions = Partial<
   Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>
 >
 
-/** A chain of the config, not connected. The caller closes it. `options` override the config. */
+/** A chain of the config, not connected. The caller closes it. */
 export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: ConfiguredChainOptions = {}) {
   const { family, networkId, nodes, finality, blockTimeMs } = chain
   return chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, ...options })

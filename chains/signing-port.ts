@@ -14,7 +14,7 @@ export interface SignedTransaction {
   readonly raw: string
   /** 0x, lower case. */
   readonly hash: string
-  /** Hash of the unsigned transaction. It is the same for every signature. */
+  /** Hash of the unsigned transaction, the same for every signature. */
   readonly signingHash: string
 }
 
@@ -25,11 +25,10 @@ export type ContractCalls = Readonly<Record<string, readonly string[]>>
 export interface SigningLimits {
   readonly maxGasPerTransaction: string
   readonly maxTipPerGasWei: string
-  /** Fee for one transaction's data in addition to its gas (L2s). */
   readonly maxDataFeePerTransactionWei: string
   /** Gas limit × fee per gas + data fee. */
   readonly maxCostPerTransactionWei: string
-  /** Of each nonce only the dearest attempt counts. Payments of coins are added up separately, with the same limit. */
+  /** Of each nonce, only the dearest attempt counts. Payments of coins are summed separately, with the same limit. */
   readonly maxSpendingPerHourWei: string
   readonly maxSpendingPerDayWei: string
   readonly maxPaymentWei: string
@@ -37,33 +36,28 @@ export interface SigningLimits {
 
 /** The transactions that a key signs in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
-  /** Contract → how operators' calls must begin (hex). The calls carry no coins. Later arguments are not proved. */
+  /** Functions that deliver. `proveCall` must prove each such call. The calls carry no coins. */
   readonly calls: ContractCalls
   /** Contract → how operators' calls must begin (hex). The calls carry no coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
   /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, or retryable read errors. */
   readonly proveCall: (call: Intent) => Promise<void>
   readonly limits: SigningLimits
-  /** `Chain.dataFee`. Throws read errors. */
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
   readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | keyof SigningLimits) => string
-  /** Folder that keeps the record of spending when the process ends. */
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
-  /** If true, coins may go to `otherLanes`. One key and Temporal access then get a thief all coins, within limits. */
   readonly otherLanes: readonly string[]
   /** If true, coins may go to `otherLanes`: a thief of one key and Temporal access gets all coins, within limits. */
   readonly topUps: boolean
-  /** Token contracts. Their tokens may be sent to `tokenPayees`. */
   readonly tokens: readonly string[]
   readonly tokenPayees: readonly string[]
 }
 
-/** A transaction before it is signed. Absent nonce: the account's next nonce. */
+/** An absent nonce means the account's next nonce. */
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
-/** Wei that a key has signed for, and the limit. */
 export interface Spending {
   /** `cost`: gas and data fees. `payment`: coins paid. */
   readonly kind: 'cost' | 'payment'
@@ -72,24 +66,20 @@ export interface Spending {
   readonly limit: bigint
 }
 
-/** Spending of one lane's key. An empty `spending` means that there is no limit. */
+/** An empty `spending` means that there is no limit. */
 export interface LaneSpending {
   readonly lane: string
   readonly spending: readonly Spending[]
 }
 
-/** The only holder of key material. */
 export interface Signer {
-  /** 0x, lower case. */
   readonly address: string
   /**
-   * The signature may differ each time (KMS). The error for an exceeded limit has the fact `limit`, and also `dataFee`
-   * if the transaction exceeds the limit only with its data fee. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE,
-   * SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
+   * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED, read errors.
+   * The fact `limit` names an exceeded limit. The fact `dataFee` is set if only the data fee exceeds it.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
-  /** Throws the refusals of `sign` without asking the key, before a nonce or a record exists. Absent: no checks. */
+  /** Throws the refusals of `sign` without asking the key. Absent: no checks. */
   check?(transaction: Proposed): Promise<void>
-  /** Absent: spending is not counted. */
   spending?(): readonly Spending[]
 }

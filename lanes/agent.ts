@@ -38,7 +38,7 @@ export class LaneAgent {
     })
   }
 
-  /** Starts observing. Throws SIGNER_UNAVAILABLE if the key is not the lane's. */
+  /** Throws SIGNER_UNAVAILABLE if the key is not the lane's. */
   start(): void {
     const { signer, config } = this.#deps
     if (!config.lane.endsWith(signer.address)) {
@@ -47,14 +47,11 @@ export class LaneAgent {
     this.#observer.start()
   }
 
-  /**
-   * Asks for no more nonces, but drives its present ones. Waiting calls fail with LANE_UNREACHABLE, to go elsewhere.
-   */
+  /** Asks for no more nonces, but drives the present ones. Waiting calls fail with LANE_UNREACHABLE. */
   quiesce(): void {
     this.#requests.close()
   }
 
-  /** Leaves its nonces to the next process with the key. The ledger has all that the next process needs. */
   stop(): void {
     const nonces = this.#transactions.claims
     if (nonces.length > 0)
@@ -81,7 +78,7 @@ export class LaneAgent {
     return this.#transactions.count(({ atFeeLimit }) => atFeeLimit)
   }
 
-  /** wei, decimal. */
+  /** Wei, decimal. */
   get balance(): string | undefined {
     return this.#observer.account?.balance
   }
@@ -94,7 +91,7 @@ export class LaneAgent {
     return this.#transactions.of(intentId)
   }
 
-  /** Finds the nonce that a call already holds. Grants none. Throws LANE_UNREACHABLE when this process stops. */
+  /** Finds the nonce that a call already holds. Throws LANE_UNREACHABLE when this process stops. */
   async find(call: LaneCall, signal?: AbortSignal): Promise<Acquired> {
     const { intentId, callHash } = call.owner
     const pending = this.pendingOf(intentId)
@@ -114,7 +111,7 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /** Checks that the signer would sign this call now. Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, read errors. */
+  /** Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, read errors. */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
@@ -141,7 +138,7 @@ export class LaneAgent {
     }
   }
 
-  /** Gives a nonce back. False: the lane must use the nonce, since a transaction with it may be signed. */
+  /** Resolves to false if the lane must use the nonce, because a transaction with it may be signed. */
   release(pending: PendingTransaction): Promise<boolean> {
     return this.#requests.release(pending)
   }
@@ -152,7 +149,7 @@ export class LaneAgent {
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
-  /** Intents that a batch must not carry, because they are withdrawn or hold a nonce already. */
+  /** Returns the intents that a batch must not carry, because they are withdrawn or hold a nonce already. */
   async notFree(intentIds: readonly string[]): Promise<string[]> {
     const answers = await Promise.all(intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId })))
     const free = answers.map((answer) => answer.kind === 'refused' && answer.why === 'none')
@@ -161,7 +158,6 @@ export class LaneAgent {
 
   #onView(view: LaneView): void {
     this.#alerts.see(view)
-    // The ledger has forgotten these transactions, because it began anew or its chain was replaced.
     if (view.era !== this.#era || view.closed?.why === 'replaced') {
       this.#era = view.era
       this.#transactions.clear()

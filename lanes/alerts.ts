@@ -1,12 +1,11 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/** Shares of the limit of kept entries. Warns above `warnAbove`, and again only after a fall below `overBelow`. */
+/** Shares of the limit of kept entries. After a warning, the next one needs a fall below `overBelow` first. */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
 export type Alerts = ReturnType<typeof createAlerts>
 
-/** Logs once each problem that only an operator can repair. */
 export function createAlerts(logger: Logger) {
   let before: LaneView['closed']
   let external: number | undefined

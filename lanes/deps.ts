@@ -30,7 +30,6 @@ export function laneCall(intentId: string, intent: Intent): LaneCall {
   return { owner: { intentId, callHash: callHash(intent), ...(intent.value !== '0' && { value: intent.value }) }, intent }
 }
 
-/** Identifies a call in the ledger: sha256 over its three fields. */
 export function callHash({ to, value, data }: Intent): string {
   return `0x${createHash('sha256').update(`${to}|${value}|${data}`).digest('hex')}`
 }

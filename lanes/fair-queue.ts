@@ -1,13 +1,12 @@
 export interface Waiting {
-  /** The class: 1 (served first) … 5. */
+  /** Class: 1 (served first) to 5. */
   readonly priority: number
-  /** Fairness key: waiters of one class take turns by source. */
   readonly source: string
   readonly since: number
   readonly deadline?: number | undefined
 }
 
-/** A waiter rises by one class per this time, ms, so that high classes do not starve the others. */
+/** Ms after which a waiter rises by one class, so that no class starves. */
 const ageingMs = 10_000
 
 /** Serves the lowest class first (age lowers it), then the source served longest ago, then the earliest deadline. */

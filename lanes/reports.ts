@@ -10,16 +10,14 @@ export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | '
   readonly lane: LaneId
   /** Absent: the lane's ledger runs, but this config does not have the lane. */
   readonly chain: string | undefined
-  /** active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, no ledger yet, no answer. */
   readonly status: string
-  /** wei, decimal. */
+  /** Wei, decimal. */
   readonly balance?: string
   readonly observedAt?: string
   readonly reason?: string
   readonly by?: string
 }
 
-/** The lanes of the config and every other running ledger. @param chains the config's lanes with their chains */
 export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneReport[]> {
   const running = await runningLanes(client)
   const lanes = [...new Set([...chains.keys(), ...running])]

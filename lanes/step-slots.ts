@@ -1,10 +1,10 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** How long a promised slot is kept, ms: as long as the workflow task may last that starts the step. */
+/** Ms: the longest time that the workflow task which starts the step may take. */
 const promisedMs = 10_000
-/** Longest wait of an admission for a slot, ms. Meanwhile the transfer's workflow handles no queries and no signals. */
+/** Ms. While an admission waits for a slot, the transfer's workflow handles no queries and no signals. */
 const longestWaitMs = 1_000
-/** After this many unused promises in a row, none are made for `restMs`, because another process takes the steps. */
+/** After this many unused promises in a row, another process seems to take the steps. */
 const missesInARow = 5
 const restMs = 15_000
 
@@ -40,7 +40,7 @@ export class StepSlots {
     return this.#run(step)
   }
 
-  /** Runs a step once there is a slot, or without one if the signal aborts, because the step handles the abort. */
+  /** Runs the step without a slot if the signal aborts, because the step handles the abort. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
   }

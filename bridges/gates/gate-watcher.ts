@@ -9,13 +9,10 @@ import type { Endpoint, Gate } from '../port.ts'
 import { type Reserve, withReservation } from './with-reservation.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** How many transfers are woken per block at most. Lanes deliver a few hundred per block. */
 const wokenPerBlock = 200
 const wokenAtATime = 20
-/** How many transfers are watched at most. The others poll their gates themselves. */
 const mostWaiting = 20_000
 
-/** A closed gate that will open again. */
 export type ClosedGate = Extract<Gate, { kind: 'lane' | 'route' }>
 
 export type ClosedGates = Pick<GateWatcher, 'wait' | 'unauthorized'>
@@ -26,7 +23,7 @@ export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /** `wake`: false if the transfer is gone. `waiting`: includes transfers that began to wait in an earlier process. */
+  /** `wake` returns false if the transfer is gone. `waiting` includes transfers of earlier processes. */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger
@@ -39,7 +36,7 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/** Checks gates once per block while transfers wait. Wakes transfers that may pass, which keep their reservations. */
+/** Checks gates once per block while transfers wait. Woken transfers keep their reservations. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -104,7 +101,7 @@ export class GateWatcher {
     }
   }
 
-  /** True if the gate is open (the reservation is kept), or if admission must park a transfer that can never fit. */
+  /** True also for a transfer that can never fit, because its admission must park it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)
@@ -146,7 +143,6 @@ export class GateWatcher {
     return this.#order
   }
 
-  /** Adds transfers that waited before this process started. Until they are found, they poll their gates. */
   async #findEarlier(): Promise<void> {
     const { endpoints, waitingTransfers, logger, chain } = this.#options
     for (const [name, { reserve }] of endpoints) {

@@ -8,7 +8,7 @@ import type { Metrics } from '../../observability/metrics.ts'
 
 /** Minimum time between orders for a lane, ms. A cached status is up to 5 s old (lanes/ledger/open-lanes.ts). */
 const orderAgainMs = 10_000
-/** Interval of the search for paused lanes that another process no longer watches, ms. */
+/** Interval of the search for paused lanes that no process watches any more, ms. */
 const statusesMs = 60_000
 
 export function unauthorizedReason(reasons: readonly string[]): string {
@@ -21,11 +21,10 @@ export interface LanesWithoutRoleOptions {
   readonly pauses: { pause(lane: LaneId, pause: PauseReason): Promise<void>; resume(lane: LaneId, pause: PauseReason): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_lane_unauthorized'>
-  /** Monotonic ms, for tests. */
   readonly clock?: () => number
 }
 
-/** Pauses a lane whose key is a relayer on no bridge. Resumes the lane once its key is a relayer on one. */
+/** Pauses a lane whose key has RELAYER_ROLE on no bridge, and resumes the lane once its key has the role on one. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number
@@ -46,7 +45,6 @@ export class LanesWithoutRole {
     })
   }
 
-  /** Never throws. */
   async check(): Promise<void> {
     if (this.#clock() - this.#listedAt >= statusesMs) {
       this.#listedAt = this.#clock()

@@ -1,10 +1,9 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Endpoint, Gate } from '../port.ts'
 
-/** `Endpoint.reserve` for the step's transfer and the given account. A bridge without gates is always open. */
 export type Reserve = (relayer: string) => Promise<Gate>
 
-/** Runs a step that may reserve. Releases the reservation if `goesOn` returns false, but not if the step throws. */
+/** Releases the reservation if `goesOn` returns false, but not if the step throws. */
 export async function withReservation<T>(
   endpoint: Pick<Endpoint, 'reserve' | 'release'>,
   transfer: Transfer,

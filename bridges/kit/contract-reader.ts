@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 export interface ContractReader {
   readonly name: string
-  /** The result of eth_call, 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED, and at `agreed` NODES_DISAGREE. */
+  /** `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED, and by quorum NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
 }
 
@@ -25,7 +25,7 @@ export async function read(chain: ContractReader, view: View): Promise<Result> {
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
     const values = abi.decodeFunctionResult(method, answer)
-    // ethers throws for a bad value only when it is read.
+    // ethers throws for a bad value only when the value is read.
     values.toArray(true)
     return values
   } catch (cause) {
@@ -45,7 +45,6 @@ export async function unless<T>(reading: Promise<T>, isSuch: (error: RelayerErro
   }
 }
 
-/** Undefined if the nodes disagree. */
 export function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
   return unless(reading, ({ code }) => code === 'NODES_DISAGREE')
 }
@@ -58,12 +57,12 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Batch size of reads at `agreed`: large, because a single node is asked twice, a block apart, in each batch. */
+/** Large, because a single node is asked twice, a block apart, in each batch. */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node, and asks most nodes about the doubtful answers. Undefined where the nodes disagree. */
+/** Asks one node, then most nodes about the doubtful answers. An answer is undefined if the nodes disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -76,7 +75,6 @@ export async function askMostIf<K, V>(
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
 }
 
-/** Reads a custom error, Error(string) or Panic(uint256). Undefined if unknown or malformed. */
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)

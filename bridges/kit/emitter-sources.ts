@@ -6,10 +6,9 @@ import { type Decode, type Emitter, type EmitterWithNode, publishedIn, type Sour
 
 type CountingChain = SourceReader & { readonly networkId: string }
 
-/** The messages of all emitters, whichever bridge delivers them. */
 export interface SignedMessages {
   readonly decode: Decode
-  /** Whether the target's state shows the transfer. False for a target that this process does not serve. */
+  /** False for a target that this process does not serve. */
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
 
@@ -17,7 +16,6 @@ interface SourceOptions {
   readonly messages: SignedMessages
   readonly bridge: BridgeName
   readonly owners: readonly BridgeName[]
-  /** The name of the stream begins with it. */
   readonly prefix: string
   readonly begins: SignedSource['begins']
   readonly maxOpen: number
@@ -27,7 +25,6 @@ interface SourceOptions {
 export function createEmitterSource(options: SourceOptions & EmitterWithNode & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter, messages } = options
   return {
-    // The core contract is the origin, because it counts the messages. The emitter is in the stream id.
     ...sourceOf(options, `${chain.networkId}/${core.toLowerCase()}`),
     async highest() {
       const args = [`0x${emitter.slice(24)}`]
@@ -38,14 +35,11 @@ export function createEmitterSource(options: SourceOptions & EmitterWithNode & {
   }
 }
 
-/**
- * For a source without a node. Guardians sign its messages. Only received messages show which numbers exist.
- * @param judges chains whose core contracts can check signatures
- */
+/** Only received messages show which numbers exist. `judges`: chains whose core contracts can check signatures. */
 export function createSourceWithoutNode(options: SourceOptions & Emitter & { readonly judges: readonly ChainName[] }): SignedSource {
   const { sourceChain, emitter, judges } = options
   return {
-    // The origin has no network id. The emitter differs between mainnet and testnet on all but a few chains.
+    // The origin has no network id, because almost every emitter differs between mainnet and testnet.
     ...sourceOf(options, `${sourceChain}/${emitter}`),
     withoutNode: { judges },
     highest: async () => undefined,
@@ -67,14 +61,13 @@ function sourceOf(
     emitter,
     begins,
     async delivered(transfers: readonly Transfer[]) {
-      // A number that counts as delivered is never started, so most nodes are asked if one node shows the delivery.
+      // A number that counts as delivered is never started, so one node's answer is not enough.
       const shown = await askMostIf(transfers, messages.isDelivered, (delivered) => delivered)
       return shown.map((delivered) => delivered === true)
     },
   } as const
 }
 
-/** @param source the name or Wormhole chain id of its chain */
 export function streamOf(prefix: string, source: ChainName | number, emitter: string): string {
   return `${prefix}:${source}:${emitter}`
 }

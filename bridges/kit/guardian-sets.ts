@@ -13,7 +13,7 @@ export const coreAbi = new Interface([
   'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
 ])
 
-/** Messages.sol, parseVM. The `hash` of both Wormhole SDKs is the single keccak instead. */
+/** Messages.sol, parseVM. Both Wormhole SDKs use the name `hash` for the single keccak instead. */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
@@ -23,7 +23,6 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
-    // No guardian set accepts a message without signatures, so no chain is asked for the set.
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
@@ -36,7 +35,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   }
 }
 
-/** Checks like verifyVM of Messages.sol. Throws VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
+/** Checks as Messages.sol (verifyVM) does. Throws VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
 function verifySignatures(vaa: Vaa, set: GuardianSet): void {
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
@@ -45,7 +44,6 @@ function verifySignatures(vaa: Vaa, set: GuardianSet): void {
     const guardian = set.keys[guardianIndex]
     const facts = { guardianSet: set.index, guardian: guardianIndex }
     if (guardian === undefined) throw new RelayerError('VAA_GUARDIAN_INDEX', { facts: { ...facts, guardians: set.keys.length } })
-    // Recovers like ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts.
     const signer = secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
     if (signer !== guardian) throw new RelayerError('VAA_SIGNATURE_INVALID', { facts })
   }
@@ -53,16 +51,14 @@ function verifySignatures(vaa: Vaa, set: GuardianSet): void {
 
 export interface GuardianSet {
   readonly index: number
-  /** 0x addresses, lower case, by place in the set. */
   readonly keys: readonly string[]
   /** Seconds since the epoch; 0 for the current set. */
   readonly expirationTime: number
   readonly current: boolean
 }
 
-/** Guardian sets are read again after this time, ms, because an upgrade makes the current set expire. */
+/** Ms. Sets are read again, because an upgrade makes the current set expire. */
 const ttlMs = 60_000
-/** Minimum time between reads for unknown sets, ms. */
 const unknownEveryMs = 1_000
 
 interface Kept<T> {
@@ -72,10 +68,9 @@ interface Kept<T> {
 
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** Read from most nodes, since one node could invent a set or keep an expired set alive. */
+/** One node could invent a set or keep an expired set alive. */
 const at = 'majority-latest'
 
-/** The guardian sets of one core contract. They are read rarely, since a set changes about once a year. */
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
@@ -84,7 +79,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     const known = cache.get(key)
     if (known && clock() - known.readAt < maxAgeMs) return known.value
     const value = make().catch((error: unknown) => {
-      // Without an answer the last known value is used. `validate` checks again before anything is sent.
+      // Without an answer, the last known value is used. `validate` checks again before anything is sent.
       if (known) return known.value
       throw error
     })
@@ -101,7 +96,6 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
     })
   }
 
-  // The index was read before. If an upgrade came in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
     // Fields are read by position, because an array's method `keys` hides the field `keys`.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })

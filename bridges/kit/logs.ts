@@ -11,7 +11,6 @@ export interface LogReader extends ContractReader {
   logs(range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]>
 }
 
-/** Whether a log has this address and begins with these topics, which are given in lower case. */
 export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
   return (log: Log): boolean =>
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
@@ -29,7 +28,6 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
 }
 
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
-  /** A further condition for the log. Absent: the topics suffice. */
   readonly shows?: (log: PlacedLog) => boolean
 }
 
@@ -38,10 +36,7 @@ interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/**
- * Searches backwards, `rangeBlocks` per read, by default in at most five reads. Undefined: no log in `depthBlocks`, or
- * a node refused the range.
- */
+/** Searches backwards. Undefined if no log is in `depthBlocks`, or if a node refused the range. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -11,9 +11,7 @@ export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
 export interface Emitter {
   readonly sourceChain: ChainName
-  /** Wormhole chain id. */
   readonly emitterChain: number
-  /** 64 lower-case hex digits. */
   readonly emitter: string
 }
 
@@ -24,12 +22,10 @@ export interface EmitterWithNode extends Emitter {
 /** Reads a message as the bridge that owns it. Throws RelayerError for a message that no bridge delivers. */
 export type Decode = (message: Uint8Array) => Transfer
 
-/** A message has 32 bits for the block's time in seconds. */
 const latestTime = 2 ** 32 - 1
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
-/** See SignedSource.published (Implementation.sol, publishMessage). Block times are read only for `wanted` numbers. */
 export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,
@@ -39,7 +35,6 @@ export async function publishedIn(
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)
   const headers = remember((height: number) => chain.block(height, 'latest'))
-  /** Block time, seconds. Throws NODE_UNAVAILABLE if the block is not canonical any more. */
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)
     if (header?.hash === hash && header.timestamp <= latestTime) return header.timestamp
@@ -55,7 +50,7 @@ export async function publishedIn(
   )
 }
 
-/** ethers truncates long numbers, so the result must encode to the same bytes. Throws NODE_REFUSED. */
+/** ethers truncates long numbers, so the arguments must encode to the same bytes. Throws NODE_REFUSED. */
 function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
   try {
     const args = coreAbi.decodeEventLog('LogMessagePublished', data, topics)
@@ -72,9 +67,8 @@ function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
 /** Version 1, guardian set 0, no signatures. */
 const unsignedHeader = '0x010000000000'
 
-/** `none`: no bridge delivers the message. */
 function contentOf({ emitterChain, emitter }: Emitter, args: Result, timestamp: number, decode: Decode): NonNullable<Published['content']> {
-  // Body of the future VAA (whitepaper 0001). Guardians sign its double hash.
+  // Body of the future VAA (whitepaper 0001), which guardians sign.
   const message = concat([
     unsignedHeader,
     toBeHex(timestamp, 4),

@@ -6,7 +6,6 @@ import { digestOf } from './guardian-sets.ts'
 import type { Decode } from './published.ts'
 import type { Refusals } from './verdict.ts'
 
-/** Verdicts on a message that the guardians may have signed. */
 export const signedRefusals = {
   MESSAGE_ENCODING: { kind: 'rejected' },
   MESSAGE_MISMATCH: { kind: 'rejected' },
@@ -18,7 +17,7 @@ export const signedRefusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses messages with this error. In a transfer, the error means that a node is far behind or lies.
+  // The submitter refuses such a message. A transfer has this error only if a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'rejected' },
@@ -28,12 +27,11 @@ export const signedRefusals = {
 /** Wormhole chain id → name, for every chain of the config. */
 export type ChainNames = ReadonlyMap<number, ChainName>
 
-/** Index of the guardian set. Throws VAA_*. */
 export function signedBy(bytes: Uint8Array): number {
   return parseVaa(bytes).guardianSetIndex
 }
 
-/** The transfer of a signed message. Names unknown sources `wormhole-<id>`. Throws MESSAGE_TOO_LARGE. */
+/** The transfer of a signed message. Unknown sources are named `wormhole-<id>`. Throws MESSAGE_TOO_LARGE. */
 export function toTransfer(
   bridge: BridgeName,
   bytes: Uint8Array,
@@ -65,10 +63,7 @@ export function demandSame(transfer: Transfer, { vaa, digest }: { readonly vaa: 
   throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
 }
 
-/**
- * The first of these that reads a message owns it, because several bridges share the numbers of an emitter. A bridge
- * passes a message on with PAYLOAD_KIND. Throws the error of the owner, or of the last bridge.
- */
+/** A bridge passes a message on with PAYLOAD_KIND. Throws the error of the owner, or of the last bridge. */
 export function firstOwner(decodes: readonly Decode[]): Decode {
   return (message) => {
     let refusal: unknown

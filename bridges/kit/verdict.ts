@@ -1,10 +1,10 @@
 import { type ErrorCode, type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Verdict } from '../port.ts'
 
-/** Error code → verdict on the message. Other codes say nothing about the message. */
+/** Error code → verdict. Other codes say nothing about the message. */
 export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
 
-/** Turns the refusal that a check throws into a verdict. Rethrows errors that say nothing about the message. */
+/** Turns a refusal into a verdict. Rethrows errors that say nothing about the message. */
 export async function toVerdict(check: Promise<unknown>, refusals: Refusals): Promise<Verdict> {
   try {
     await check
@@ -22,7 +22,6 @@ export function unproved(detail: string, facts: Facts, cause?: unknown): Relayer
   return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
 }
 
-/** A rejected message becomes CALL_UNJUSTIFIED. Other errors are rethrown. */
 export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
   try {
     return await check()

@@ -5,12 +5,11 @@ const mostRemembered = 4_096
 
 export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 
-/** Remembers verified messages by their exact bytes, for `rememberMs` (0: forever), because a source may change. */
+/** Remembers verified messages by their exact bytes: for `rememberMs`, or forever if it is 0. */
 export function createVerifiedMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {
     add: (message: Uint8Array): void => void verified.set(fingerprint(message), ''),
-    /** Runs `check`, unless it succeeded for this message and this `under` before. Throws what `check` throws. */
     async once(message: Uint8Array, under: string, check: () => unknown): Promise<void> {
       const key = fingerprint(message)
       if (verified.get(key) === under) return

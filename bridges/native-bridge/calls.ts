@@ -16,13 +16,13 @@ import { refusals } from './verify.ts'
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
 const words = 5
 
-/** Encoded by hand, since ethers takes a hundred times as long and each delivery needs several encodings. */
+/** ethers would take a hundred times as long, several times per delivery. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
 }
 
-/** Lower case. Undefined unless the data is byte for byte what `encodeCompletion` makes. */
+/** Lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
   const text = data.toLowerCase()
   if (!text.startsWith(selector) || text.length !== selector.length + words * 64 || !/^0x[0-9a-f]*$/.test(text)) return undefined
@@ -36,7 +36,7 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/** Delivers all or none. Throws INPUT_INVALID without a transfer, or if one is repeated (the call would revert). */
+/** Delivers all transfers or none. Throws INPUT_INVALID for no transfer or a repeated one. */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -80,7 +80,6 @@ function completionsOf(data: string): readonly CompletionArguments[] | undefined
     if (columns.some((column) => column.length !== ids.length)) return undefined
     return ids.map((_, index) => rowOf(columns.map((column) => column[index])))
   } catch {
-    // ethers throws for bad encodings, some only when a value is read.
     return undefined
   }
 }

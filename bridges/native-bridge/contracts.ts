@@ -41,14 +41,14 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** The source table's entry for a nonce, its id unchecked. Undefined: no entry yet. Throws what `read` throws. */
+/** The source table's entry for a nonce, if it exists. Its id is unchecked. Throws what `read` throws. */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
   return id === nothing ? undefined : { id, initiator, recipient, amount: entry[3] as bigint, nonce }
 }
 
-/** The nonce under which an id was completed; 0: not completed. Throws what `read` throws. */
+/** The nonce under which an id was completed, or 0. Throws what `read` throws. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint

@@ -8,13 +8,13 @@ import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompl
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** Throws what `readLogs` throws, and NATIVE_ID_MISMATCH, which one node may have invented unless `at` is given. */
+/** Throws what `readLogs` throws, and NATIVE_ID_MISMATCH. Without `at`, one node may have invented the mismatch. */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** A malformed or contradictory log does not count, since a node invented it. */
+/** A malformed or contradictory log is a node's invention, so it does not count. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -31,7 +31,6 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/** False if the id is not completed (0). Throws NATIVE_NONCE_MISMATCH for another nonce, which halts the route. */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
@@ -51,7 +50,7 @@ const layouts = {
 
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
-/** Decodes a log faster than ethers, in lower case. Throws NODE_REFUSED unless it is exact, with a 64-bit nonce. */
+/** Decodes a log faster than ethers, in lower case. Throws NODE_REFUSED for an inexact log or a nonce above 64 bits. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())

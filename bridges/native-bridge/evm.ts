@@ -26,7 +26,7 @@ interface EvmEndpointOptions {
 
 export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 
-/** Throws CONFIG_INVALID if routes share a contract, or end at another chain. */
+/** Throws CONFIG_INVALID if routes share a contract or end at another chain. */
 export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
@@ -64,9 +64,7 @@ export function createEvmEndpoint({ chain, routes: given, verified }: EvmEndpoin
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /**
-     * Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both wait, because only the gate parks transfers.
-     */
+    /** Chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits last read. Both wait: only the gate parks. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -100,12 +98,11 @@ interface DecodedTransfer {
   readonly route: ServedRoute
 }
 
-/** Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
 type DecodeTransfer = (transfer: Transfer) => DecodedTransfer
 
 const mostDecoded = 4_096
 
-/** Decodes once per message and per object, because the gate watcher asks at every block. */
+/** The gate watcher asks at every block, so each message is decoded once. */
 function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
   const known = new WeakMap<Transfer, DecodedTransfer>()
   const decoded = new LRUCache<string, DecodedTransfer>({
@@ -124,7 +121,6 @@ function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
 
 const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
-/** Throws MESSAGE_MISMATCH if the message is of another transfer. */
 function checkSame(transfer: Transfer, { message, route }: DecodedTransfer): void {
   const expected = toTransfer(route, message)
   const field = fields.find((name) => transfer[name] !== expected[name])
@@ -132,7 +128,6 @@ function checkSame(transfer: Transfer, { message, route }: DecodedTransfer): voi
   throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
 }
 
-/** Throws AMOUNT_TOO_SMALL. */
 function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' } }: DecodedTransfer): void {
   if (amount >= BigInt(minimumAmount)) return
   throw new RelayerError('AMOUNT_TOO_SMALL', { facts: { nonce: String(nonce), amount: String(amount), minimum: minimumAmount } })
@@ -140,10 +135,7 @@ function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' 
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/**
- * See `Endpoint.delivered`. If the id seems completed under another nonce, asks most nodes. Throws what `isCompleted`
- * throws, and NODES_DISAGREE.
- */
+/** If one node reports another nonce, most nodes are asked. Throws what `isCompleted` throws, and NODES_DISAGREE. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

@@ -11,7 +11,7 @@ export interface InboundLimits {
   /** UTC day of `used`: whole days since the epoch. */
   readonly day: number
   readonly used: bigint
-  /** Exclusive limit of `used`: the fund's balance divided by the risk denominator. */
+  /** The fund's balance divided by the risk denominator. `used` must stay below the cap. */
   readonly cap: bigint
   readonly paused: boolean
   readonly mayComplete: boolean
@@ -20,8 +20,7 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * Checks role, pause, cap and budget. The contract's pause stops only initiations, but its operators want to stop
- * completions too. An empty fund closes the route and parks no transfer. On a new day, nothing of the budget is used.
+ * The contract's pause stops only initiations, but its operators want to stop completions too.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */
@@ -40,7 +39,6 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/** Transfers that fit the day's budget together. Others are skipped, since an oversized batch reverts. */
 export function fitting<T extends { amount: bigint }>(limits: InboundLimits, transfers: readonly T[], now: number, reserved = 0n): T[] {
   let used = usedAt(limits, now) + reserved
   return transfers.filter(({ amount }) => {
@@ -59,7 +57,7 @@ export interface LimitsChain extends ContractReader, HeadSource {
 }
 
 export interface ReadLimits extends InboundLimits {
-  /** Height of the head when the read began. Completions above it may not be counted. */
+  /** Height of the head when the read began. Later completions may not be counted. */
   readonly height: number
 }
 
@@ -82,13 +80,12 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** The values may be from two neighbouring blocks. This is harmless: the gate only saves failing attempts. */
+    /** The values may be from two blocks. This is harmless, because the gate only saves failing attempts. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       return keep({ ...limits, mayComplete }, turn)
     },
-    /** The limits by most nodes. Undefined for a single node, or if the nodes disagree. */
     async byMost(relayer: string): Promise<ReadLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
       const turn = ++started
@@ -99,7 +96,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** The cap by most nodes, because a transfer with a larger amount is parked. Throws NODES_DISAGREE. */
+    /** A transfer above the cap is parked, so most nodes must agree on the cap. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -111,7 +108,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The contract cannot change its token, which is therefore read only once, from most nodes. It can change its fund. */
+/** The contract can change its fund but not its token, so the token is read only once, from most nodes. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 
@@ -142,7 +139,6 @@ function createReads(chain: LimitsChain, bridge: string) {
       known = { token, fund }
       // The balance is read again only once, because a lying node could name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
-      // An uninitialised contract has no denominator and accepts nothing.
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },
   }

@@ -11,17 +11,16 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** How many blocks one call searches for completions at most. Reservations from before these blocks have lapsed. */
+/** Blocks that one call searches at most. Reservations completed in older blocks lapse by time. */
 const mostBlocks = 1_000
 
-/** The gate of a contract: its limits minus amounts that this process reserved and the contract does not count yet. */
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
   const limits = createInboundLimits(chain, contract)
   const reserved = createReservedAmounts()
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Once per block, drops the amounts that are completed below the head. An amount may count twice, which is safe. */
+  /** An amount that is completed in the head itself may count twice, which is safe. */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
@@ -33,7 +32,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // Skips a range that a node refuses. Reservations of transfers completed in that range then lapse by time.
+      // A refused range is skipped. Reservations completed in this range lapse by time.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
@@ -72,7 +71,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
 const mostCompletions = 256
 
-/** Amounts that passed the gate and are not counted by the contract yet. They lapse after `lastsMs` unless renewed. */
+/** Amounts that passed the gate and that the contract does not count yet. They lapse after `lastsMs` unless renewed. */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
@@ -102,12 +101,11 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /** Notes completions up to a block. Limits from before that block do not contain them, so `others` adds them. */
+    /** Limits read before block `upTo` may not count these completions, so `others` still counts their amounts. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
-    /** The sum of the amounts that are missing in limits read at this height, without the amounts of `ids`. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

@@ -9,9 +9,8 @@ export const nativeBridge = mip61Bridge
 
 /** A transfer as the source contract records it. Hex in lower case with 0x. */
 export interface NativeTransfer {
-  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Has no chain or contract, so it is unique only per route. */
+  /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). The hash has no chain, so the id is unique only per route. */
   readonly id: string
-  /** 20 bytes: an account of the source chain. */
   readonly initiator: string
   /** 32 bytes: an account of the target chain, on EVM in the last 20. */
   readonly recipient: string
@@ -22,16 +21,13 @@ export interface NativeTransfer {
 }
 
 export interface NativeMessage extends NativeTransfer {
-  /** EIP-155 chain id. */
   readonly sourceNetworkId: bigint
-  /** 20 bytes. */
   readonly sourceBridge: string
 }
 
-/** One direction of a native bridge. Each contract has one counterpart. Contracts are lower-case 0x addresses. */
+/** One direction of a native bridge. Contracts are lower-case 0x addresses. */
 export interface NativeRoute {
   readonly sourceChain: ChainName
-  /** EIP-155 chain id, decimal. */
   readonly sourceNetworkId: string
   readonly sourceBridge: string
   readonly targetChain: ChainName
@@ -51,7 +47,6 @@ const hashed = new LRUCache<string, string>({
   memoMethod: (fields) => solidityPackedKeccak256(packedTypes, fields.split(' ')),
 })
 
-/** Both contracts compute this id. It is checked in logs, tables, messages and calls. */
 export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfer, 'id'>): string {
   return hashed.memo(`${initiator} ${recipient} ${amount} ${nonce}`)
 }
@@ -63,13 +58,12 @@ export function writeMessage(message: NativeMessage): Uint8Array {
   return getBytes(concat([id, zeroPadValue(initiator, wordBytes), recipient, ...numbers, zeroPadValue(sourceBridge, wordBytes)]))
 }
 
-/** Names the source contract as the token, because the message names no token. */
 export function contentOf({ amount, recipient, sourceNetworkId, sourceBridge }: NativeMessage): TransferContent {
   const token = `${sourceNetworkId}/${sourceBridge.slice(2).padStart(64, '0')}`
   return { amount: String(amount), token, recipient: `0x${recipient.slice(26)}` }
 }
 
-/** Stricter than ethers, which truncates numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
+/** Does not truncate numbers as ethers does. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
@@ -85,7 +79,7 @@ export function readMessage(bytes: Uint8Array): NativeMessage {
   })
 }
 
-/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields. A person must then inspect the route. */
+/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields. */
 export function checkId<T extends NativeTransfer>(transfer: T): T {
   const { id, nonce } = transfer
   const computed = idOf(transfer)
@@ -93,12 +87,11 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/** The target takes 20 bytes. The first 12 (usually zeros) go to the initiator, so that the id stays the same. */
+/** The target takes a recipient of 20 bytes. The first 12 go to the initiator, so that the hash stays the same. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }
 
-/** Inverse of `completionArguments`, for calls and completion events. */
 export function transferOfCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): NativeTransfer {
   const sender = dataSlice(initiator, 0, 20)
   return { id, initiator: sender, recipient: concat([dataSlice(initiator, 20), recipient]), amount, nonce }
@@ -147,7 +140,6 @@ function unique<Route extends NativeRoute>(routes: readonly Route[], key: (route
   return found
 }
 
-/** @param all routes of the config, also to chains not served here. Throws what `createRoutes` throws. */
 export function createDecode(all: readonly NativeRoute[]): Bridge['decode'] {
   const routes = createRoutes(all)
   return (bytes) => {

@@ -7,7 +7,6 @@ import { gateOf, type InboundLimits } from './inbound-limits.ts'
 export interface RevertContext {
   readonly limits: InboundLimits
   readonly amount: bigint
-  /** Seconds since the epoch. */
   readonly now: number
 }
 
@@ -15,7 +14,6 @@ const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code
 const poolEmpty: RevertMeaning = { kind: 'wait', code: 'BRIDGE_POOL_EMPTY', reason: 'the pool of the bridge cannot pay the amount' }
 const overBudget = { kind: 'wait', code: 'BRIDGE_BUDGET', reason: 'the inbound budget of the day is spent' } as const
 
-/** Errors of the contract, OpenZeppelin and the token. Unknown errors are retried. */
 const meanings: Readonly<Record<string, RevertMeaning>> = {
   CompletedBridgeTransferId: { kind: 'delivered' },
   AccessControlUnauthorizedAccount: {
@@ -35,7 +33,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** Panic code of a division by zero. An uninitialised contract has no risk denominator, so it divides by 0. */
+/** An uninitialised contract has no risk denominator, so it divides by 0 (panic 0x12). */
 const divisionByZero = 0x12n
 
 /** The revert for a spent budget hides that a transfer is completed, so call `delivered` first. */
@@ -48,7 +46,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** Never parks an amount above the cap, because a revert is one node's answer. The gate asks most nodes and parks. */
+/** A revert is one node's answer, so an amount above the cap waits. Only the gate asks most nodes and parks. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

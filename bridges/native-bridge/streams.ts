@@ -18,12 +18,11 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** The stream id, from chain names or network ids. A new contract keeps the id: two chains share only one bridge. */
+/** Takes chain names or network ids. A new contract keeps the id, because two chains share only one bridge. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
 
-/** A direction of a native bridge as a numbered source, which reads MIP-61's events and tables. */
 export function createNativeSource({ route, source, target, startBlock, maxOpen, verified }: NativeSourceOptions): ScannedSource {
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
@@ -74,7 +73,6 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     },
     async delivered(transfers) {
       const nonceOf = ({ digest }: { readonly digest: string }, at: Finality) => readInboundNonce(target, targetBridge, digest, at)
-      // Undefined: the nodes disagree.
       const nonces = await askMostIf(transfers, nonceOf, (nonce) => nonce !== 0n)
       const ids = transfers.map(({ digest: id, sequence }) => ({ id, nonce: BigInt(sequence) }))
       return ids.map((id, index) => isCompleted(targetChain, id, nonces[index] ?? 0n))
@@ -90,12 +88,12 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   }
 }
 
-/** Reads the table, because nodes may hide logs. Undefined: no entry yet. Throws NATIVE_ID_MISMATCH. */
+/** Reads the table, because nodes may hide logs. An entry may not exist yet. Throws NATIVE_ID_MISMATCH. */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/** Reads at `finalized`, and asks most nodes about missing or contradictory entries. Undefined if they disagree. */
+/** Most nodes are asked about missing or contradictory entries. An entry is undefined if they disagree. */
 function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -109,7 +107,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** Highest nonce; 0: none. Searches up from `known` in doubling steps, or down, and bisects: the table has no holes. */
+/** 0 if there is none. The table has no holes, so doubling steps from `known` and bisection find the highest nonce. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -7,16 +7,15 @@ import { type NativeMessage, type NativeRoute, readMessage, type Routes } from '
 
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
-  /** Maximum number of completions in one transaction. Absent: no batches. */
+  /** Most completions in one transaction. Absent: no batches. */
   readonly batch?: number | undefined
   /** Smaller amounts are declined, decimal. Absent: 0. */
   readonly minimumAmount?: string | undefined
 }
 
 /**
- * Checks unsigned messages against the source contract's finalized table, by more than half of the nodes. Throws
- * NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait). A mismatch
- * halts a route only if a stream itself read the message from the source.
+ * Checks unsigned messages against the source contract's finalized table, by more than half of the nodes.
+ * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait).
  */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {

@@ -15,9 +15,7 @@ import { allCalls, type DeliveredView, type ReceiverRoute, receivers, routeOf } 
 
 export interface ReceiversEndpointOptions {
   readonly chain: Pick<EvmChain, 'name' | 'call'>
-  /** The routes to all chains, in the config's order: the first that takes a message owns it. */
   readonly routes: readonly ReceiverRoute[]
-  /** Checks a message's signatures. Throws what the verifier of guardian-sets.ts throws. */
   readonly verify: (message: Uint8Array) => Promise<void>
 }
 
@@ -28,7 +26,6 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
   const own = routes.filter(({ targetChain }) => targetChain === chain.name)
   const views = new Map(own.map((route) => [route, createView(chain, route.delivered)]))
 
-  /** Throws VAA_*, PAYLOAD_KIND if the message is not for a receiver on this chain. */
   function routeTo(bytes: Uint8Array): ReceiverRoute {
     const vaa = parseVaa(bytes)
     const route = routeOf(routes, vaa)
@@ -53,7 +50,7 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
       const route = routeOf(routes, parseVaa(decodeBase64(transfer.message)))
       return (route && (await views.get(route)?.(transfer, at))) ?? false
     },
-    // A view shows that a message was delivered, and no log shows by whom.
+    // A view shows that a message was delivered, but not by whom.
     findDelivery: async () => undefined,
     delivery(transfer) {
       const bytes = decodeBase64(transfer.message)
@@ -67,7 +64,6 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
       }
     },
     calls: allCalls(own),
-    /** The call must carry one signed message, and be the call of the message's route. */
     async proveCall({ to, data, value }: Intent): Promise<void> {
       const [contract, selector] = [to.toLowerCase(), data.slice(0, 10).toLowerCase()]
       const bytes = decodeBytesCall(data)
@@ -90,7 +86,6 @@ export function createEvmEndpoint({ chain, routes, verify }: ReceiversEndpointOp
 
 type Identity = Pick<Transfer, 'digest' | 'emitter' | 'sourceId' | 'sequence'>
 
-/** Asks whether the target shows the delivery of a transfer. Throws what `read` throws. */
 export function createView(chain: ContractReader, { contract: to, view, args, is }: DeliveredView) {
   const abi = new Interface([`function ${view} view returns (bytes32)`])
   const method = view.slice(0, view.indexOf('('))
@@ -111,7 +106,6 @@ function valueOf(arg: string, { digest, emitter, sourceId, sequence }: Identity)
   return (Object.hasOwn(values, arg) && values[arg]) || arg
 }
 
-/** The ABI word of `true`, `false`, a number or hex. */
 function wordOf(is: string): string {
   return toBeHex(is === 'true' ? 1n : is === 'false' ? 0n : BigInt(is), 32)
 }

@@ -11,11 +11,9 @@ export const receivers = 'receivers' satisfies BridgeName
 
 /** Delivers the messages of one emitter to one contract. Addresses and selectors are 0x, lower case. */
 export interface ReceiverRoute {
-  /** Wormhole chain id. */
   readonly emitterChain: number
-  /** 64 lower-case hex digits. */
   readonly emitter: string
-  /** Offset in the payload, in bytes → the bytes there, lower-case hex without 0x. All must match. */
+  /** Offset in the payload, bytes → the bytes there, lower-case hex without 0x. All must match. */
   readonly where: Readonly<Record<string, string>>
   readonly targetChain: ChainName
   readonly contract: string
@@ -24,18 +22,16 @@ export interface ReceiverRoute {
   readonly delivered: DeliveredView
 }
 
-/** A view of the target chain that shows a delivery. */
 export interface DeliveredView {
   readonly contract: string
   /** `name(types)`, with one answer of one word. */
   readonly view: string
   /** Literals, or `$digest`, `$emitter`, `$emitterChain`, `$sequence` of the message. */
   readonly args: readonly string[]
-  /** The answer once the message is delivered: `true`, `false`, a decimal number, or 0x hex of at most 32 bytes. */
+  /** The answer for a delivered message: `true`, `false`, a decimal number, or 0x hex of at most 32 bytes. */
   readonly is: string
 }
 
-/** The first route that takes the message. Undefined: the message is not for a receiver. */
 export function routeOf(routes: readonly ReceiverRoute[], { emitterChain, emitter, payload }: Vaa): ReceiverRoute | undefined {
   return routes.find((route) => {
     if (route.emitterChain !== emitterChain || route.emitter !== emitter) return false
@@ -56,7 +52,6 @@ export function createDecode(routes: readonly ReceiverRoute[], chainNames: Chain
   }
 }
 
-/** See `Endpoint.calls`. */
 export function allCalls(routes: readonly ReceiverRoute[]): Readonly<Record<string, readonly string[]>> {
   const contracts = groupBy(routes, ({ contract }) => contract)
   return Object.fromEntries(
@@ -64,7 +59,6 @@ export function allCalls(routes: readonly ReceiverRoute[]): Readonly<Record<stri
   )
 }
 
-/** For people: the contract that gets the message. Throws what `parseVaa` throws. */
 export function contentOf(routes: readonly ReceiverRoute[], bytes: Uint8Array): Partial<TransferContent> {
   const vaa = parseVaa(bytes)
   const route = routeOf(routes, vaa)

@@ -21,7 +21,7 @@ export function createDelivery({ wormholeChainId, tokenBridge, calls, prices }: 
       async call(payout) {
         const call = kind === 3 ? calls?.[recipient] : undefined
         if (call !== undefined) return { to: recipient, data: encodeBytesCall(selectorOf(call), bytes), value: '0' }
-        // Unwraps if the token is this chain's wrapped coin (Bridge.sol allows it only then).
+        // Bridge.sol can unwrap only this chain's wrapped coin.
         const native = originChain === wormholeChainId && originAddress === (await weth()).slice(2).padStart(64, '0')
         const method = native && payout !== 'wrapped' ? 'completeTransferAndUnwrapETH(bytes)' : 'completeTransfer(bytes)'
         return { to: tokenBridge, data: encodeBytesCall(selectorOf(method), bytes), value: '0' }
@@ -35,7 +35,6 @@ export function createDelivery({ wormholeChainId, tokenBridge, calls, prices }: 
   }
 }
 
-/** See `Endpoint.calls`. */
 export function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}): Readonly<Record<string, readonly string[]>> {
   const redeemers = Object.fromEntries(Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]]))
   return { ...redeemers, [tokenBridge]: [...completions, ...(redeemers[tokenBridge] ?? [])] }

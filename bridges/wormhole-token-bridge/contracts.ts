@@ -12,7 +12,6 @@ export const tokenBridgeAbi = new Interface([
   'function completeTransferAndUnwrapETH(bytes encodedVm)',
 ])
 
-/** Throws what `read` throws. */
 export async function isCompleted(chain: ContractReader, tokenBridge: string, digest: string, at: At): Promise<boolean> {
   const [completed] = await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method: 'isTransferCompleted', args: [digest], at })
   return completed === true
@@ -22,10 +21,9 @@ export const unregistered = '0'.repeat(64)
 
 export type TokenBridgeReads = ReturnType<typeof createTokenBridgeReads>
 
-/** Cached answers are read from most nodes, since a lie would last as long as the process. */
+/** A cached lie would last as long as the process, so most nodes are read. */
 const lasting = 'majority-latest'
 
-/** Reads whose answers never change. Each read is made once, from most nodes. */
 export function createTokenBridgeReads(chain: ContractReader, tokenBridge: string) {
   const ask = async (method: string, args: readonly unknown[], at: At) =>
     String((await read(chain, { abi: tokenBridgeAbi, to: tokenBridge, method, args, at }))[0]).toLowerCase()
@@ -35,9 +33,8 @@ export function createTokenBridgeReads(chain: ContractReader, tokenBridge: strin
   )
   const coin = remember(() => ask('WETH', [], lasting))
   return {
-    /** 64 hex digits. `unregistered` is not cached. */
     emitter: emitters.get,
-    /** Reads the emitter from most nodes, before a message is refused because of its emitter. */
+    /** By most nodes, for use before a message is refused because of its emitter. */
     agreedEmitter: async (wormholeChain: number) => (await ask('bridgeContracts', [wormholeChain], 'agreed-latest')).slice(2),
     weth: () => coin.get('WETH'),
   }

@@ -8,12 +8,9 @@ import { createTokenBridgeReads, isCompleted } from './contracts.ts'
 import { createProof, createVerdicts, type PolicyOptions } from './verify.ts'
 import { explainRevert } from './reverts.ts'
 
-/** Addresses are lower-case 0x. */
 export interface EvmEndpointOptions extends PolicyOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
-  /** Wormhole chain id. */
   readonly wormholeChainId: number
-  /** Checks a message's signatures. Throws what the verifier of guardian-sets.ts throws. */
   readonly verify: (message: Uint8Array) => Promise<void>
   readonly tokenBridge: string
 }

@@ -13,11 +13,10 @@ export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 export interface TokenBridgeMessage {
   readonly vaa: Vaa
   readonly transfer: TokenTransfer
-  /** keccak256(keccak256(body)). Guardians sign it, and contracts identify transfers by it. 0x, lower case. */
+  /** keccak256(keccak256(body)), 0x, lower case. Guardians sign it, and contracts identify transfers by it. */
   readonly digest: string
 }
 
-/** At most this many messages are cached, each of at most `mostKeptBytes`. */
 const mostKept = 2_048
 const mostKeptBytes = 4_096
 
@@ -34,7 +33,6 @@ function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
   return { vaa, transfer: parseTokenTransfer(vaa.payload), digest: digestOf(vaa) }
 }
 
-/** Throws what `readMessage` throws. */
 export function contentOf(bytes: Uint8Array): TransferContent {
   const { amount, originToken: token, recipient } = readMessage(bytes).transfer
   return { amount: String(amount), token, recipient }
@@ -59,20 +57,19 @@ export interface TokenTransfer {
   /** The token on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`, as in the config. */
   readonly originToken: string
   readonly originChain: number
-  /** 64 lower-case hex digits without 0x. */
   readonly originAddress: string
   /** The last 20 of the recipient's 32 bytes. 0x, lower case. */
   readonly recipient: string
   /** Wormhole chain id. */
   readonly targetChain: number
-  /** u256 in the VAA's units of the token; 0 for kind 3. */
+  /** In the VAA's units of the token; 0 for kind 3. */
   readonly fee: bigint
 }
 
 /** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
 const transferBytes = 133
 
-/** Payload 1 (exactly 133 bytes) or 3 (at least 133 bytes). Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
+/** Payload 1 has exactly 133 bytes, payload 3 at least 133. Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
 export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
   const kind = payload[0]
   if (kind !== 1 && kind !== 3) throw new RelayerError('PAYLOAD_KIND', { facts: { kind: kind ?? 'none' } })

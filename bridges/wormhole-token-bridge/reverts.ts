@@ -5,9 +5,8 @@ import type { RevertMeaning } from '../port.ts'
 import { tokenBridgeAbi } from './contracts.ts'
 
 interface Row {
-  /** A part of Error(string), lower case. */
   readonly text: string
-  /** Custom error that replaced the text (token bridge since 2026-05). */
+  /** The custom error that replaced the text (token bridge since 2026-05). */
   readonly selector?: string
   readonly means: RevertMeaning['kind']
   readonly code?: ErrorCode
@@ -37,7 +36,7 @@ const rows: readonly Row[] = [
 
 const panicOverflow = 0x11n
 
-/** The revert's bytes decide. Its text counts only for nodes that return no bytes. */
+/** The text counts only if the revert's bytes name no error. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(tokenBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {

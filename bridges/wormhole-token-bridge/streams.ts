@@ -3,13 +3,12 @@ import type { Emitter } from '../kit/published.ts'
 import { tokenBridgeEmitters } from './emitters.ts'
 
 interface EmittersWithoutNode {
-  /** All token bridges of Wormhole's SDK on this network. Absent: none. */
+  /** Network whose token bridges in Wormhole's SDK are all sources. */
   readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
   /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's emitter. */
   readonly emitters: Readonly<Record<string, string>>
 }
 
-/** @param own Wormhole chain ids of the config's chains */
 export function emittersWithoutNode({ everySource, emitters }: EmittersWithoutNode, own: ReadonlySet<number>): Emitter[] {
   const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
   const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)

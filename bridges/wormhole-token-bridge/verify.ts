@@ -14,7 +14,7 @@ export interface PolicyOptions {
   readonly minimumFees?: Readonly<Record<string, string>>
   /** Origin token → value of one VAA unit, wei of the target's coin, decimal. */
   readonly prices?: Readonly<Record<string, string>> | undefined
-  /** True: delivers tokens without a minimum fee from this chain. Absent: from none. */
+  /** True if tokens without a minimum fee are delivered from this chain. Absent: from none. */
   readonly isFree?: (sourceChain: ChainName) => boolean
   /** Recipient contract (lower-case 0x) → its function `name(bytes)` for payload 3. Only the recipient may redeem. */
   readonly calls?: Readonly<Record<string, string>>
@@ -22,7 +22,6 @@ export interface PolicyOptions {
 
 interface ProofOptions {
   readonly chain: { readonly name: string }
-  /** Wormhole chain id. */
   readonly wormholeChainId: number
   readonly verify: (message: Uint8Array) => Promise<void>
   readonly reads: Pick<TokenBridgeReads, 'emitter' | 'agreedEmitter'>
@@ -45,9 +44,7 @@ export function createProof({ chain, wormholeChainId, verify, reads }: ProofOpti
 
 export type Proof = ReturnType<typeof createProof>
 
-/** See `Endpoint`. `validate` checks all conditions of a delivery. */
 export function createVerdicts(policy: PolicyOptions, verify: ProofOptions['verify'], prove: Proof) {
-  /** Throws MESSAGE_MISMATCH, and what `prove` and `checkPolicy` throw. */
   async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
     demandSame(transfer, readMessage(bytes))
@@ -61,7 +58,6 @@ export function createVerdicts(policy: PolicyOptions, verify: ProofOptions['veri
   }
 }
 
-/** Throws EMITTER_UNKNOWN unless the target registered the emitter, by most nodes. Refusals are not cached. */
 export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' | 'reads'>, emitterChain: number, emitter: string) {
   if ((await reads.emitter(emitterChain)) === emitter) return
   const registered = await reads.agreedEmitter(emitterChain)
@@ -70,12 +66,10 @@ export async function checkEmitter({ chain, reads }: Pick<ProofOptions, 'chain' 
   throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
 }
 
-/** The config's rules. Throws PAYLOAD_WITH_CALL, ASSET_UNSUPPORTED, FEE_NOT_CONFIGURED, FEE_TOO_LOW. */
 function checkPolicy({ assets, minimumFees, calls, isFree }: PolicyOptions, sourceChain: ChainName, transfer: TokenTransfer): void {
   const { kind, recipient, originToken, fee } = transfer
   if (kind === 3 && calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
   if (assets && !assets.includes(originToken)) throw new RelayerError('ASSET_UNSUPPORTED', { facts: { token: originToken } })
-  // A transfer with a configured call (payload 3) pays no fee and is delivered for free.
   if (kind === 3) return
   const minimum = minimumFees?.[originToken] ?? (isFree?.(sourceChain) ? '0' : undefined)
   if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain } })

@@ -1,17 +1,15 @@
 import { keccak256 } from 'ethers'
 
-/** An ECDSA signature over secp256k1 from which the signer's key can be recovered. */
 export interface Signature {
   readonly compact: Uint8Array
-  /** Parity of the y coordinate of the point that r belongs to: even (0) or odd (1). */
   readonly yParity: 0 | 1
 }
 
 export interface Secp256k1 {
   readonly name: 'native' | 'pure'
-  /** Deterministic (RFC 6979, SHA-256), low s (EIP-2). Throws for a bad digest or key, without quoting either. */
+  /** Deterministic (RFC 6979, SHA-256), with low s (EIP-2). Throws for a bad digest or key, but never quotes them. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
-  /** Recovers the address (0x, lower case) like `ecrecover`, also for a high s. Undefined if invalid. Never throws. */
+  /** The signer's address (0x, lower case), also for a high s, as `ecrecover`. Undefined if invalid. Never throws. */
   recover(digest: Uint8Array, compact: Uint8Array, yParity: number): string | undefined
 }
 

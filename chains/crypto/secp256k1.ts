@@ -4,7 +4,7 @@ import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 
 let chosen: Secp256k1 | undefined
 
-/** The native library where this platform has a working build, else the pure implementation. */
+/** The native library if this platform has a working build, else JavaScript. */
 export function secp256k1(): Secp256k1 {
   return (chosen ??= native() ?? pure())
 }
@@ -14,10 +14,9 @@ interface Library {
   ecdsaRecover(compact: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array
 }
 
-/** Undefined if this platform has no working build. */
 export function native(): Secp256k1 | undefined {
   try {
-    // Loads the bindings by path, because the package's JavaScript fallback is not installed (package.json, overrides).
+    // The package's JavaScript fallback is not installed (package.json, overrides), so the bindings are loaded by path.
     const require = createRequire(import.meta.url)
     const library = require('secp256k1/bindings') as Library
     const made = over(library)
@@ -32,7 +31,6 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // One signature in 2^127 has a recovery id of 2 or 3, because its x coordinate is not below the curve order.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },
@@ -47,7 +45,7 @@ function over(library: Library): Secp256k1 {
   }
 }
 
-/** The digest modulo the curve order, as RFC 6979 derives its `k`. libsecp256k1 would use the unreduced digest. */
+/** RFC 6979 derives `k` from the digest modulo the curve order, libsecp256k1 from the digest itself. */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
   return toWord(toNumber(digest) - curveOrder)
@@ -61,13 +59,12 @@ const known = {
     'd020bd8223bc9d803084ad35b8a93586f087a0d7e22e49f7a14ddeb84b27518f1a511bf8a5ecd88bbf811dc9a12aaacc3a28a7c45cde8b7c7d4e2219d4c45d1a',
 }
 
-/** Signs and recovers once with the build, since a build that does either wrongly must not be used. */
 function isSound({ sign, recover }: Secp256k1): boolean {
   const { compact, yParity } = sign(known.digest, known.key)
   return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address
 }
 
-/** JavaScript (ethers with @noble/curves) for platforms without a native build, about 30 times slower. */
+/** Uses ethers with @noble/curves, which is about 30 times slower than the native library. */
 export function pure(): Secp256k1 {
   return {
     name: 'pure',
@@ -96,7 +93,6 @@ function signed(digest: Uint8Array, privateKey: Uint8Array): Signature {
   try {
     return new SigningKey(hexlify(privateKey)).sign(digest)
   } catch {
-    // The cause is left out, since it may quote the key.
     throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
   }
 }

@@ -2,14 +2,13 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 // Readers of nodes' answers. All throw NODE_REFUSED for a value of another form.
 
-/** A hex quantity up to 2^53. */
 export function toNumber(value: unknown, what: string): number {
   const number = Number(quantity(value, what))
   if (!Number.isSafeInteger(number)) throw unexpected(what)
   return number
 }
 
-/** Seconds since the epoch, up to the latest Date (ECMAScript, "Time Values"): a later time throws when formatted. */
+/** Seconds since the epoch. A Date in ms cannot hold a later time (ECMAScript, "Time Values"). */
 export function toTime(value: unknown, what: string): number {
   const seconds = toNumber(value, what)
   if (seconds > 8_640_000_000_000) throw unexpected(what)
@@ -18,10 +17,8 @@ export function toTime(value: unknown, what: string): number {
 
 export const readCount = (value: unknown) => toNumber(value, 'transaction count')
 
-/** A hex quantity as a decimal string. */
 export const toDecimal = (value: unknown, what: string) => String(quantity(value, what))
 
-/** Hex bytes, lower case. */
 export function toBytes(value: unknown, what: string): string {
   if (typeof value !== 'string' || value.length % 2 !== 0 || !/^0x[0-9a-f]*$/i.test(value)) throw unexpected(what)
   return value.toLowerCase()
@@ -40,7 +37,6 @@ export function toList(value: unknown, what: string): readonly unknown[] {
   return value
 }
 
-/** A hex quantity without leading zeros, as JSON-RPC requires. */
 export function toQuantity(value: string | bigint | number): string {
   return `0x${BigInt(value).toString(16)}`
 }

@@ -19,15 +19,12 @@ import { createSimulate } from './transactions/simulate.ts'
 
 export { createSigner } from './signers/index.ts'
 
-/** Default names are node-1, node-2…; the default use is `all`. */
 export type EvmNodeOptions = Pick<NodeSpec, 'url' | 'authorization' | 'requestsPerSecond'> & Partial<Pick<NodeSpec, 'name' | 'use'>>
 
 export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes'>, FeeModelOptions {
-  /** EIP-155 chain id. */
   readonly networkId: number | string
   /** JSON-RPC over HTTP, in order of preference. */
   readonly nodes: readonly EvmNodeOptions[]
-  /** Error texts of this chain's nodes by class, matched before the built-in table. */
   readonly errors?: ErrorTexts | undefined
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
@@ -38,7 +35,7 @@ export interface EvmChain extends Chain, BridgeReads {}
 
 const slowSignatures = 'no build of secp256k1 for this platform: signatures are made and checked in JavaScript, about 30 times slower'
 
-/** One EVM network. Sends nothing before `connect`. */
+/** One EVM network. Sends no request before `connect`. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {
   const { name, finality, blockTimeMs } = options
   const networkId = String(options.networkId)
@@ -93,6 +90,5 @@ function msToFinality(heads: EvmHeads, { finality, blockTimeMs }: EvmChainOption
   const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
   const elapsed = current ? Date.now() - heads.latestSeenAt : 0
   const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
-  // The time is never 0 before the block is final.
   return Math.max(remaining, Math.ceil(blockTimeMs / 2))
 }

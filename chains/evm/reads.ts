@@ -9,14 +9,14 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
 
-/** More transactions than any pool holds per account (domain/lane/request.ts). */
+/** More than any pool holds per account (domain/lane/request.ts). */
 const mostPending = 1_000
 
 /** Reads for bridges. Calls of one tick share an HTTP request, and contract reads at one block share an `eth_call`. */
 export interface BridgeReads {
-  /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE. */
+  /** `eth_call`. Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE, and by quorum NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
-  /** Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE, and with `at` (final blocks only) NODES_DISAGREE. */
+  /** With `at`, for final blocks only. Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE, and NODES_DISAGREE. */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Lower case. Undefined if the node knows no block with the transaction. */
   transactionSender(hash: string): Promise<string | undefined>
@@ -83,10 +83,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   }
 }
 
-/**
- * An EIP-7702 authorization uses a nonce of its account. So an account that installs and removes code in one block
- * shows it by its count, and counts as one with code.
- */
+/** EIP-7702 may add and remove code in one block. That changes the count, so a changed count is treated as code. */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
     agree({ about: `${method} ${address} ${block}`, method, params: () => [address, block], read, once: true, refusable: true })
@@ -105,7 +102,7 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   }
 }
 
-/** One failing node must not stop deliveries: another node's result counts. If most fail, throws the first error. */
+/** Lets another node's result count, so that one failing node cannot stop deliveries. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

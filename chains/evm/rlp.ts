@@ -1,12 +1,11 @@
 const limit256 = 2n ** 256n
 
-/** A number without leading zeros. Throws RangeError. */
 export function number(value: bigint): Buffer {
   if (value < 0n || value >= limit256) throw new RangeError('A number is below 0 or has more than 32 bytes.')
   return string(value === 0n ? Buffer.alloc(0) : bytesOf(value))
 }
 
-/** Bytes (Yellow Paper, appendix B): a byte below 0x80 is its own encoding. */
+/** A single byte below 0x80 is its own encoding (yellow paper, appendix B). */
 export function string(bytes: Buffer): Buffer {
   return bytes.length === 1 && (bytes[0] ?? 0) < 0x80 ? bytes : Buffer.concat([header(0x80, bytes.length), bytes])
 }

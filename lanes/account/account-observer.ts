@@ -6,15 +6,15 @@ import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Blocks between reads of the account while a lane has no work. The reads show funds and external use of the key. */
+/** Without work, the account is read at this interval, to see new funds and external use of the key. */
 const idleBlocks = 10
-/** Time between queries of an idle lane's ledger for orders, ms. A query may cost a replay. */
+/** Ms. A query of the ledger may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Unchanged claims are sent this many times within `fillAfterBlocks`, after which unclaimed nonces are filled. */
+/** Unclaimed nonces are filled after `fillAfterBlocks`, so claims are sent this many times in that period. */
 const claimsPerFill = 20
 
-/** The ledger gets a new final block only once this many final blocks follow it, so that no reorg can reach it. */
+/** The ledger gets a final block only once this many final blocks follow it, so that no reorg can reach it. */
 const oldEnough = 1_000
 
 /** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */
@@ -61,7 +61,6 @@ export class AccountObserver {
 
   async #onBlock(event: HeadEvent): Promise<void> {
     this.#finalBlocks.see(event)
-    // After a rollback the observed blocks above the latest one are gone.
     this.#since = Math.min(this.#since, event.latest.height)
     if (this.#reading || !this.#isTime(event.latest.height)) return
     this.#reading = true
@@ -78,8 +77,7 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // Asks at idle intervals although the chain was replaced, because only the ledger knows whether an operator reset
-    // it.
+    // Only the ledger knows whether an operator has reset the lane after its chain was replaced.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -88,16 +86,14 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // Asked before the account is read, because the ledger's last final block shows whether the chain is still the
-    // same.
+    // Comes before the read of the account, because the ledger's last final block shows whether the chain is the same.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // The first read counts as unsynced, because a ledger restored from a backup may lack transactions that are in the
-    // pool.
+    // A ledger restored from a backup may lack transactions in the pool, so it is unsynced until the first report.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -153,7 +149,6 @@ export class AccountObserver {
 
 type FinalBlocks = ReturnType<typeof createFinalBlocks>
 
-/** Blocks that this process saw become final. Their hashes show whether the chain was replaced. */
 function createFinalBlocks() {
   const seen = new Map<number, string>()
   let newest: BlockRef | undefined
@@ -207,7 +202,6 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     }
   }
 
-  /** Whether fewer nonces are final than the ledger knows. If so, a reorg went deeper than finality. */
   async function isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { finalized: was = 0, finalizedAt } = ledger.view ?? {}
     const height = chain.heads.current?.finalized ?? 0
@@ -223,11 +217,10 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     return true
   }
 
-  /** Whether most nodes support the account's count, because one node's false count would make the lane skip nonces. */
+  /** One node's false count would make the lane skip nonces, so most nodes must support the count. */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)
     if (counted <= given()) return true
-    // The ledger may have granted these nonces to another process since its last answer.
     await ledger.introduce()
     if (counted <= given()) return true
     const [mined, agreed] = await Promise.allSettled([chain.mined(address, counted - 1), chain.agreedNonce(address)])

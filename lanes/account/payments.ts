@@ -4,9 +4,9 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 const paymentGas = 21_000n
-/** A sweep keeps enough coins for a gas price that rises by this factor before the payment is sent. */
+/** The gas price may rise by this factor before the payment is sent. */
 const priceRoom = 2n
-/** A sweep keeps enough coins for this factor of the gas estimate. The signed gas limit is 1.2 times the estimate. */
+/** The signed gas limit is 1.2 times the estimate. */
 const limitRoom = 2n
 
 /** Sends the balance, less `keep` (wei) and the highest cost, to the treasury. Throws INPUT_INVALID, read errors. */
@@ -25,7 +25,7 @@ export async function sweepIntent(
   throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
-/** Sends coins from one lane to another of its network. Throws INPUT_INVALID for the same lane or another network. */
+/** Sends coins to a lane from another lane of its network. Throws INPUT_INVALID. */
 export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
   if (network(from) !== network(lane) || from === lane) throw invalid('the two must be different lanes of one network', { lane, from })
   return { to: laneAddress(lane), data: '0x', value: wei }

@@ -80,7 +80,6 @@ export class PendingTransactions {
     this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
   }
 
-  /** Sends the signed bytes of a nonce again or, if undefined, the bytes of all nonces that this process drives. */
   republish(nonce: number | undefined): void {
     for (const pending of this.#all) if (nonce === undefined || pending.nonce === nonce) pending.republish()
   }
@@ -94,7 +93,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // No alert without an intent: this process only fills the nonce, and Portage's own call may have used it.
+      // Without an intent, this process only fills the nonce, and Portage's own call may have used it.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

@@ -38,11 +38,11 @@ type SentBatch =
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** How long a list of the lane's batches is reused, ms, because many steps need it at once after a restart. */
+/** Ms. The list is reused, because many steps need it at once after a restart. */
 const listedMs = 1_000
 const checkMs = 5_000
 
-/** A lane's batches in one process. Records each before it gets a nonce and is signed, so any process can continue. */
+/** A lane's batches in one process. Any process can continue a batch, because it is recorded before it gets a nonce. */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
@@ -128,7 +128,6 @@ export class BatchTracker {
     return []
   }
 
-  /** Gives the nonce back. If another try may have signed the batch, the lane fills the nonce instead. */
   async #giveUp({ id, pending }: Batch, detail: string): Promise<void> {
     await this.#deps.agent.release(pending)
     if ((await this.#deps.agent.cancel(batchIntentId(id))) === 'free') await this.#end(id, { state: 'unsent', detail })

@@ -10,20 +10,18 @@ export interface Flushed<C, T> {
 
 interface BatcherOptions<C, T> {
   readonly most: number
-  /** A block's time, ms. The first two flushes in a period are immediate. Later candidates wait for the next period. */
+  /** A block's time, ms. The first two flushes in a period are immediate. */
   readonly periodMs: number
-  /** Longest wait for a full batch in busy times, ms. At least `periodMs`. See `busyArrivals`. */
   readonly fullBatchMs: number
   readonly alone: T
-  /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
   readonly check?: (candidate: C) => Promise<void>
+  /** `isHalf`: half of a failed batch. A single candidate must then be checked alone and get an answer. */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
-  /** `isHalf`: these are half of a failed batch. A single candidate must then be checked alone and get an answer. */
   readonly now?: () => number
 }
 
 const quietFlushes = 2
-/** A time is busy if this many candidates come within `fullBatchMs`. Waiting then halves the number of calls. */
+/** A time is busy if this many candidates come within `fullBatchMs`. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
@@ -33,7 +31,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** Group commit. In quiet times a candidate is sent alone. Candidates that come during one flush share the next. */
+/** Sends a candidate alone in quiet times. Candidates that come during one flush share the next. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
@@ -55,10 +53,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /**
-   * Resolves with `late` if no flush took the candidate in time or the signal aborts. Rejects with errors of `check` or
-   * `flush`.
-   */
+  /** Resolves with `late` if no flush takes the candidate in time. Rejects with errors of `check` or `flush`. */
   async enqueue(candidate: C, options: WaitLimit & { late: T }): Promise<T> {
     if (options.signal?.aborted) return options.late
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)

@@ -11,7 +11,7 @@ import { carriedByBatches, nonceOfBatchWith } from '../../temporal/client/transf
 import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { randomUUID } from 'node:crypto'
 
-/** Longest wait for a ledger to apply a request, ms. Less than the timeout of an activity. */
+/** Ms, less than the timeout of an activity. */
 const withdrawalMs = 20_000
 const pauseMs = 10_000
 const answerMs = 10_000
@@ -23,18 +23,16 @@ export interface LedgerNonces {
   readonly lane: LaneId
   /** Nonces in the ledger that are not final: of the workflow's intents, and of batches that carry such an intent. */
   readonly nonces: readonly number[]
-  /** Intents of the workflow that own a nonce which the lane is not filling. */
+  /** Intents of the workflow whose nonce the lane is not filling. */
   readonly owners: readonly string[]
   /** The ledger has forgotten the nonces below this one, because they are final. */
   readonly finalized: number
-  /** False: the ledger is missing, began anew, or does not know the grants of an earlier ledger. */
+  /** False if the ledger is missing, began anew, or does not know the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
 
-/** Asks ledgers for the nonces of a workflow. `more`: lanes in addition to the configured ones. */
 export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promise<LedgerNonces[]>
 
-/** Withdraws intents and reads nonces without a key. `batched`: these lanes may deliver in batches. */
 export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean) {
   const readings = [...lanes.keys()].map((lane) => {
     const known = new Map<string, ReadonlySet<string>>()
@@ -46,15 +44,12 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
       const asked = [...new Set([...lanes.keys(), ...more])]
       return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
     },
-    /** Calls for many workflows share one read per ledger, which begins after the calls, at most once in 200 ms. */
+    /** Calls for many workflows share one read per ledger, at most one in 200 ms. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }
 
-/**
- * Withdraws intents without the key. Starts a missing ledger, so that its tombstone refuses late requests. If an intent
- * is in a batch, only `abandon` frees it. Throws LANE_UNREACHABLE.
- */
+/** Starts a missing ledger, so that its tombstone refuses late requests. Throws LANE_UNREACHABLE. */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {
@@ -71,7 +66,6 @@ function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, La
   }
 }
 
-/** Pauses and resumes lanes of the config by orders of Portage itself. Throws errors of the Temporal client. */
 export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>) {
   async function order(lane: LaneId, request: LaneOrder): Promise<void> {
     const config = lanes.get(lane)
@@ -80,7 +74,7 @@ export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, 
   return {
     pause: (lane: LaneId, pause: PauseReason) =>
       order(lane, { kind: 'pause', id: randomUUID(), pause, order: { by: portageItself, reason: pause.reason } }),
-    /** Ends only a pause of that kind, because an operator may have paused the lane since. */
+    /** Ends only a pause of this kind, because an operator may have paused the lane since. */
     resume: (lane: LaneId, { kind, reason }: PauseReason) =>
       order(lane, { kind: 'resume', id: randomUUID(), only: kind, order: { by: portageItself, reason } }),
   }

@@ -17,7 +17,7 @@ interface LedgerClientOptions {
 
 type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 
-/** Maximum number of requests per update. Keeps the payload well below the server's limits. */
+/** Keeps an update's payload well below the server's limits. */
 const requestsPerUpdate = 64
 
 /** Pauses after an update that asked for no nonce, one, or several, ms. Requests in a pause share the next update. */
@@ -67,7 +67,7 @@ export class LedgerClient {
     return recordSigned(this.#options.client, intentId, signed)
   }
 
-  /** Queries the ledger, so that a lane without work learns of operators' orders. A query costs no history. */
+  /** Lets a lane without work learn of operators' orders. A query costs no history. */
   async query(): Promise<void> {
     const { client, config } = this.#options
     try {
@@ -81,7 +81,7 @@ export class LedgerClient {
 
   /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
   ask(ask: Ask): Promise<LaneAnswer>
-  /** @param isStale called right before sending. True: nothing is sent, and the result is undefined */
+  /** `isStale` is called right before sending. If it returns true, nothing is sent and the result is undefined. */
   ask(ask: Ask, isStale: () => boolean): Promise<LaneAnswer | undefined>
   async ask(ask: Ask, isStale = () => false): Promise<LaneAnswer | undefined> {
     const response = await this.#updates.ask([{ ...ask, id: this.#updates.nextId() }], isStale)

@@ -12,7 +12,7 @@ export interface NonceRequest extends LaneCall {
   readonly first: Attempt
   readonly priority: number
   readonly source: string
-  /** ms since the epoch. Within one class and source, the earliest deadline is served first. */
+  /** Ms since the epoch. */
   readonly deadline?: number
   readonly operatorTransaction?: boolean
 }
@@ -24,13 +24,13 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /** End of the wait, ms since this process began. The timer of `wait` is late if the process was paused. */
+  /** Ms since this process began. The timer of `wait` is late if the process was paused. */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/** A call waits this long beyond its limit for a pending answer, ms, because an unused nonce may cost a no-op. */
+/** Ms beyond a call's limit that the call waits for a pending answer, because an unused nonce may cost a no-op. */
 const lateAnswerMs = 10_000
 
 /** The calls of one process that wait for a nonce. Asks the ledger for as many nonces as fit into its window. */
@@ -40,10 +40,10 @@ export class NonceRequests {
   readonly #queue = new FairQueue<Waiter>()
   #asked = 0
   #latestNonce = 0
-  /** Hash of the block at which the ledger last refused. A hash, because heights repeat on a replaced chain. */
+  /** Hash of the block at which the ledger last refused. Heights repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
-  /** Whether the ledger has an observation of this process. Before that, a restored ledger would grant used nonces. */
+  /** Before the ledger has an observation of this process, a restored ledger would grant used nonces. */
   #reported = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
@@ -67,8 +67,7 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // The view may be old, and nothing else asks about a closed lane. So this request asks whether the lane is still
-    // closed.
+    // Nothing else asks about a closed lane, so this request asks whether the lane is still closed.
     if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
@@ -85,7 +84,7 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** Call this once the next update has an observation, which the ledger applies before it grants nonces. */
+  /** Call once the next update has an observation, which the ledger applies before it grants nonces. */
   onReported(): void {
     this.#reported = true
     this.#pump()
@@ -143,14 +142,12 @@ export class NonceRequests {
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
       if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
-      // The caller waits no longer and nothing is signed, so give the nonce back. If that fails, the next try finds it.
       return void (await this.release(pending).catch(() => {}))
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return
     if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.wait.resolve(answer)
     if (this.#closed) return this.#leaveToOthers(waiter)
     waiter.refusal = answer
-    // Until the next block the ledger would refuse every request.
     this.#refusedAt = this.#block
     if (waiter.isLate) this.#refuse(waiter, answer)
     else this.#queue.enter(waiter)

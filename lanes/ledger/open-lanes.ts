@@ -12,12 +12,11 @@ import { mapLimited } from '../../runtime/map-limited.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { startPolling } from '../../runtime/wait.ts'
 
-/** How long a status is cached, ms, because a busy ledger must not be polled. */
+/** Ms. A busy ledger must not be polled. */
 const maxAgeMs = 5_000
 
 export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
-/** Finds out from ledgers, and from the pollers of queues, which lanes of a chain take work. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
   /** A lane whose ledger does not answer counts as open. `unserved`: nobody polls its queue or reports its account. */
@@ -28,7 +27,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** Lanes that take new work. If there are none, lanes without a worker: the next worker continues their queues. */
+  /** If no lane takes work, lanes without a worker count: the next worker continues their queues. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)

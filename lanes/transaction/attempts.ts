@@ -21,12 +21,11 @@ interface SigningCall {
 /** `call`: the signer never signs this call. `limit`: the call exceeds a limit of the config; a cheaper one may not. */
 type SigningRefusal = 'call' | 'limit'
 
-/** ms since the epoch, as in `TransferTransaction`. */
 type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includedAt' | 'reorgedAt']?: number }
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
-/** Undefined: the error is not a refusal, so the signer may sign the same transaction later. */
+/** Undefined if the error is no refusal, so that the signer may sign the same transaction later. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
@@ -34,10 +33,7 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/**
- * A nonce's attempts. Each is recorded before it is signed. A mined transaction is recognised by its signing hash,
- * because each signature of a KMS gives the same attempt another transaction hash.
- */
+/** A nonce's attempts. Each signature of a KMS gives another transaction hash, so signing hashes identify attempts. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
@@ -84,7 +80,6 @@ export class Attempts {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
 
-  /** Attempts that the signer does not refuse now. */
   get allowed(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
@@ -151,10 +146,7 @@ export class Attempts {
     return isRecorded
   }
 
-  /**
-   * Skips refused attempts, because no-ops after them must be signed. Throws a refusal only if no attempt is signed;
-   * throws all other errors of the signer.
-   */
+  /** Skips refused attempts. Throws a refusal only if no attempt is signed. Throws all other errors of the signer. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
@@ -169,10 +161,7 @@ export class Attempts {
     return serves && this.isLastSigned
   }
 
-  /**
-   * Returns the next attempt, and the signer's refusal of that attempt. The attempt also outbids temporarily refused
-   * ones, unless this exceeds a limit. Throws read errors.
-   */
+  /** Outbids temporarily refused attempts too, unless this exceeds a limit. Throws read errors. */
   async propose(
     reason: RaiseReason,
     next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,
@@ -183,12 +172,10 @@ export class Attempts {
     }
     const found = await proposal(this.offered)
     if (!this.#mayBeSignedLater || (found.attempt && !found.refusal)) return found
-    // Without an allowed attempt, `next` proposes a no-op, unless the order names a kind.
     const isNamed = reason.why === 'order' && reason.kind !== undefined
     return this.allowed.length > 0 || isNamed ? proposal(this.allowed) : found
   }
 
-  /** Whether the transaction is an attempt of this nonce, of this process or of an earlier one. */
   recognise({ hash, signingHash, call }: MinedTransaction): boolean {
     for (const [place, signed] of this.#signed) {
       if (signed.signingHash !== signingHash) continue
@@ -219,7 +206,7 @@ export class Attempts {
 
   #isRefusedForGood(place: number): boolean {
     const facts = this.#refused.get(place)?.facts
-    // A refusal for spending of an hour or a day, or for a data fee, may end, because both fall with time.
+    // Spending and data fees fall with time, so a refusal because of them may end.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
   }
 

@@ -29,7 +29,6 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
   let atLimit = false
   let atTerms = false
 
-  /** `more`: an earlier no-op had too little gas, so the next one gets at least twice as much. */
   async function gasOfNoop(attempts: readonly Attempt[], more: boolean): Promise<string> {
     const { address } = signer
     const had = attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit) * (more ? 2n : 1n))
@@ -37,11 +36,11 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // A no-op that already had `mostNoopGas` was refused for another reason, so it is only sent again.
+    // A no-op that already had `mostNoopGas` was refused for another reason.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
-  /** Undefined: no dearer attempt is allowed or needed. `offered`: fees of attempts that a pool may hold. */
+  /** Undefined if no dearer attempt is allowed or needed. `offered`: fees of attempts that a pool may hold. */
   async function next(
     attempts: readonly Attempt[],
     offered: readonly Fees[],
@@ -83,7 +82,6 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
   return {
     next,
     atLimit: () => atLimit,
-    /** Whether only the terms of the transfer forbid the next attempt. */
     atTerms: () => atTerms,
   }
 }
@@ -94,10 +92,7 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/**
- * Decides when a nonce's fee is raised. Only the lowest nonce can be stuck. Counts blocks, because chains may halt.
- * @param waited blocks that an earlier process has counted for the last attempt
- */
+/** Decides when a nonce's fee is raised. Only the lowest nonce can be stuck. Counts blocks, because chains may halt. */
 export function createStuckDetector(blocks: number, raises: boolean, waited = 0) {
   let attemptedAt = -1
   let sentAt = -1
@@ -119,9 +114,9 @@ export function createStuckDetector(blocks: number, raises: boolean, waited = 0)
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /** Call this if nodes find the attempt too cheap. `any`: no pool has it, so the nonce need not be the lowest. */
+    /** Call if nodes find the attempt too cheap. `any`: no pool has it, so the nonce need not be the lowest. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
-    /** Call this at each block. `pricedOut`: the base fee is above what the attempts offer. */
+    /** Call at each block. `pricedOut`: the base fee is above what the attempts offer. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
       lowestSince = lowest ? (lowestSince ?? height) : undefined
       pricedOutSince = pricedOut ? (pricedOutSince ?? height) : undefined

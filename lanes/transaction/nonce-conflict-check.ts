@@ -12,9 +12,8 @@ type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly k
 export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
 
 /**
- * Finds the transaction that used a nonce if no attempt of Portage has a receipt. A transaction is external once most
- * nodes count the nonce as used at finality, and its block is final. If two checks find no transaction (pruned), it
- * counts as external too, but it may be Portage's, so operator transactions are not sent again.
+ * A transaction is external once most nodes count the nonce as used at finality, and its block is final.
+ * If two checks find no transaction (pruned), it counts as external, although Portage may have sent it.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number) {
   let blocks = 0
@@ -33,7 +32,7 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       finalBlocks = 0
       silent = 0
     },
-    /** Called at each block after the nonce was used. Undefined: the user is not known yet. Throws read errors. */
+    /** Call at each block after the nonce was used. Undefined: the user is not known yet. Throws read errors. */
     async check(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
       const final = nonce < account.finalizedNonce
       blocks += 1
@@ -44,7 +43,6 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       try {
         const mined = await chain.mined(signer.address, nonce)
         if (mined && attempts.recognise(mined)) return { kind: 'ours', hash: mined.hash }
-        // The count of one node is not enough, because the node may lie.
         if (!final || (await chain.agreedNonce(signer.address)) <= nonce) return undefined
         return external(mined)
       } finally {

@@ -66,7 +66,7 @@ export class PendingTransaction {
     this.#conflict = createNonceConflictCheck(deps, nonce)
     this.#attempts.watch.onChange((inclusion) => {
       this.#attempts.noteInclusion(inclusion)
-      // Pools may have dropped the transaction. It is sent at the next block, and the wait for a raise begins anew.
+      // Pools may have dropped the transaction, so it is sent at the next block, and the wait for a raise begins anew.
       if (inclusion.kind === 'unseen') {
         this.#sender.unsettle()
         this.#stuck.restart()
@@ -134,7 +134,7 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // Waits for a raise in progress, because an order often comes with the answer to that raise and would be ignored.
+    // An order often comes with the answer to a raise in progress. Without the wait, the order would be ignored.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
     // The signer may refuse a recorded no-op, which may be forged. A cheaper no-op may pass.
@@ -215,7 +215,6 @@ export class PendingTransaction {
     await this.#send()
   }
 
-  /** Logs only the first of several refusals. The best attempt is sent again until the signer allows a higher one. */
   #reportRefusal(refusal: RelayerError | undefined): void {
     if (refusal && !this.#refused) {
       const about = { nonce: this.nonce, ...problemOf(refusal) }
@@ -229,7 +228,6 @@ export class PendingTransaction {
     this.#stuck.attempted(this.#height)
   }
 
-  /** No answer of a node ends an attempt: the attempt is sent again or raised, and may still be found in a block. */
   async #send(): Promise<void> {
     const { best } = this.#attempts
     if (!best || this.#closed) return

@@ -4,20 +4,19 @@ import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** After this many blocks without inclusion a transaction is sent again, since pools may have evicted it. */
+/** Pools may evict a transaction, so it is sent again after this many blocks without inclusion. */
 const resendAfterBlocks = 5
 /** The resend interval on chains where a higher fee replaces nothing, ms (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
 /** A transaction is hopeless once all nodes have refused it for good at this many blocks. */
 const agreedBlocks = 2
-/** As `agreedBlocks`, after a node took the transaction: pools may drop it once they know its cost (zkEVM counters). */
+/** The limit if a node took the transaction: pools may drop it once they know its cost (zkEVM counters). */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
 
 export type TransactionSender = ReturnType<typeof createTransactionSender>
 
-/** Sends the transactions of one nonce, and judges the answers of the nodes. */
 export function createTransactionSender({ chain, logger }: LaneDeps, nonce: number) {
   const resendAfter = chain.raises ? resendAfterBlocks : Math.max(1, Math.ceil(resendAfterMs / chain.blockTimeMs))
   let lastHeight = -1
@@ -49,15 +48,13 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /**
-     * Whether all nodes refused the call for good at several blocks. `fatal` is ignored once a node took a transaction.
-     */
+    /** Whether all nodes refused the call for good. `fatal` is ignored once a node took a transaction. */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** Whether all nodes said at two blocks that the last transaction can never be mined, and no node ever took it. */
+    /** True if all nodes said at two blocks that the last transaction can never be mined, and no node ever took it. */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender

@@ -10,28 +10,26 @@ import { createPlausible, medianOf } from '../plausible.ts'
 import { noAnswer, type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { isVerdict, type ReadAnswer } from '../nodes/node-errors.ts'
 
-/** chainlink-evm's defaults for Ethereum: 4 blocks of history, percentile 50, a tip of at least 1 wei. */
+/** Defaults of chainlink-evm for Ethereum. The least tip is in wei. */
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** Gas of an empty transfer. On Arbitrum the gas includes the data fee: at least 50,000 (OpenZeppelin's relayer). */
+/** Arbitrum's gas includes the data fee, so OpenZeppelin's relayer uses at least 50,000 there. */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
-/** GasPriceOracle of every OP stack chain (ethereum-optimism, Predeploys.sol). */
+/** The GasPriceOracle contract of OP stack chains (ethereum-optimism, Predeploys.sol). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000f'
-/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the signature's size. */
+/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction. The contract adds the size of the signature. */
 const getL1Fee = '0x49948e0e'
 
-/** The data fee follows the L1 fee, which rises by at most 1/8 per block. So 150 % of it lasts three blocks. */
+/** The L1 base fee rises by at most 1/8 per block, so 150 % of the data fee lasts for three L1 blocks. */
 const roomPercent = 150n
 
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
 
 export interface FeeModelOptions {
-  /** Default: ethereum. */
   readonly feeModel?: 'ethereum' | 'op-stack' | 'arbitrum' | undefined
-  /** Blocks of eth_feeHistory and the percentile of their tips. Default: 4 and 50. */
   readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
@@ -46,7 +44,7 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/** Market fees (EIP-1559 or legacy gas price), read once per head as the median of several nodes, and L2 data fees. */
+/** Market fees, read once per head as the median of the nodes' answers, and data fees of L2s. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -63,16 +61,14 @@ export function createFees(
     }
     const { next, tip } = await readMarket(BigInt(baseFee))
     usual.note(BigInt(baseFee))
-    // A limit of twice the base fee lasts for six full blocks, each of which may raise the base fee by an eighth.
+    // Each full block raises the base fee by at most 1/8, so twice the base fee is enough for six full blocks.
     return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap) }
   }
 
   async function readMarket(baseFee: bigint): Promise<Price> {
-    // The first read asks for a long history, which some nodes refuse.
     const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
     const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
-    // If too few nodes return a history, the usual fees start at the head's base fee.
     usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
     return (
       (enough ? middleOf(markets, baseFee) : undefined) ??
@@ -87,7 +83,6 @@ export function createFees(
     return resultsOf(answers)
   }
 
-  /** The price where nodes lack eth_feeHistory. The tip is what their eth_gasPrice adds to the base fee. */
   async function marketByPrice(baseFee: bigint): Promise<Price> {
     const price = await readPrice()
     return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
@@ -115,7 +110,7 @@ export function createFees(
   }
 }
 
-/** Medians of the markets. Limits the next base fee to between half and twice `baseFee`: no chain moves it further. */
+/** No chain moves its base fee beyond half or twice `baseFee` in one block. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -124,7 +119,7 @@ function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefine
   return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
 }
 
-/** Reads the next base fee, all base fees, and the median tip of blocks that are not empty. Throws NODE_REFUSED. */
+/** Empty blocks have no tip. Throws NODE_REFUSED. */
 export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
@@ -139,16 +134,11 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** All nodes are asked if a fee per byte is outside these factors of the fee that most nodes last agreed on. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
-/**
- * Data fee of an OP stack chain. Asks one node, then all if the answer is implausible or fails.
- * Falls back to the last agreed fee per byte. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE.
- */
+/** Asks one node, then all nodes, then uses the last agreed fee. Throws NODE_REFUSED (no oracle), NODE_UNAVAILABLE. */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
-  /** The last fee that more than half of the nodes agreed on, wei per byte. */
   let last: number | undefined
   return async function dataFee(call: Intent): Promise<string> {
     const params = [oracleCall(chain.networkId, call), 'latest']
@@ -160,7 +150,6 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
     const said = resultsOf(answers)
     const fee = medianOf(said) ?? own
-    // Drops the old range, since the fee may have moved far. Only a fee from most nodes is remembered.
     known.forget('byte')
     if (fee !== undefined && said.length >= nodes.needed) {
       last = perByte(fee, call)
@@ -186,17 +175,16 @@ function oracleCall(networkId: string, { to, data, value }: Intent) {
 
 const gwei = 10n ** 9n
 
-/** The largest history that go-ethereum returns with rewards (eth/gasprice/feehistory.go, MaxBlockHistory). */
+/** The largest history that go-ethereum returns with tips (eth/gasprice/feehistory.go, maxBlockHistory). */
 const historyBlocks = 1_024
-/** After the history, fees are sampled at this interval, ms. 1,024 samples cover three hours. */
+/** Time between two samples of the fee, ms. 1,024 samples cover almost three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** The fee cap is `absolute + factor × usual fee`, wei per gas. Ethereum's fee once rose twentyfold in three hours. */
+/** Wei per gas. The fee cap is `absolute + factor × usual fee`. Ethereum's fee once rose twentyfold in three hours. */
 const absolute = 50n * gwei
 const factor = 20n
 
-/** The usual price of gas over hours, and the fee cap that follows from it. `now`: ms. */
 function createUsualFees(now: () => number) {
   let samples: bigint[] = []
   let sampledAt = -Infinity
@@ -212,7 +200,6 @@ function createUsualFees(now: () => number) {
       sampledAt = now()
       samples = [...samples, wei].slice(-mostSamples)
     },
-    /** The fee cap where no policy sets one, wei per gas. */
     get cap(): bigint {
       return absolute + factor * (medianOf(samples) ?? 0n)
     },

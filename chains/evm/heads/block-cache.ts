@@ -1,14 +1,12 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** All blocks above finality and `margin` blocks below it are cached, within the limits `leastKept` and `mostKept`. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16
 
 export type BlockCache = ReturnType<typeof createBlockCache>
 
-/** The canonical blocks near the head, linked by parent hash, with an index of their transactions. */
 export function createBlockCache() {
   const blocks: EvmBlock[] = []
   const transactions = new Map<string, BlockRef>()
@@ -27,7 +25,6 @@ export function createBlockCache() {
     return drop(kept, Infinity).toReversed()
   }
 
-  /** Whether the block is canonical. Undefined if no block of its height is cached. */
   function isCanonical({ height, hash }: BlockRef): boolean | undefined {
     const kept = at(height)
     return kept && kept.hash === hash
@@ -48,7 +45,6 @@ export function createBlockCache() {
       const canonical = isCanonical(block)
       return canonical && transactions.get(transaction)?.hash === block.hash
     },
-    /** Drops all cached blocks first if the new ones do not link to the head. */
     append(added: readonly EvmBlock[]): void {
       const head = blocks.at(-1)
       if (head && added[0] && added[0].parentHash !== head.hash) rollBackTo(-1)

@@ -8,9 +8,9 @@ import { list, number, string } from '../rlp.ts'
 
 export interface EvmBlock extends Block {
   readonly gasLimit: bigint
-  /** Whether the header hashes to `hash` by Ethereum's rules. */
+  /** True if the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** The header's bloom filter of the block's logs. Absent unless `fits`, since the hash would not prove the filter. */
+  /** Absent unless `fits`, because only then does the block hash prove the bloom filter. */
   readonly logsBloom?: string
 }
 
@@ -20,7 +20,6 @@ export function blockCall(at: BlockAt) {
   return { method: 'eth_getBlockByNumber', params: () => [typeof at === 'number' ? toQuantity(at) : at, false] }
 }
 
-/** The result of `blockCall`. Throws NODE_REFUSED. */
 export function readBlock(value: unknown): EvmBlock {
   const raw = toRecord(value, 'block')
   const hash = toHash(raw['hash'], 'block hash')
@@ -38,12 +37,11 @@ export function readBlock(value: unknown): EvmBlock {
   }
 }
 
-/** Undefined if the node has no such block. Throws NODE_REFUSED. */
 export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Reads a block and checks its header. Undefined if the node has no such block. Throws what `Nodes.request` throws. */
+/** Undefined if the node has no such block. Throws what `Nodes.request` throws. */
 export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
@@ -53,7 +51,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** Asks every node for a block. Undefined for a node without the block. Ends early if `isEnough` returns true. */
+/** A node without the block counts as undefined. The wait ends once `isEnough` returns true. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -65,7 +63,7 @@ export async function fetchBlockOfAll(
 
 type Field = readonly [name: string, kind: 'bytes' | 'number']
 
-/** Header fields that every block has, in the order of their RLP encoding (yellow paper, 4.4.3). */
+/** In the order of their RLP encoding (yellow paper, 4.4.3). */
 const first: readonly Field[] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],
@@ -84,7 +82,7 @@ const first: readonly Field[] = [
   ['nonce', 'bytes'],
 ]
 
-/** Fields appended by forks: EIP-1559, 4895, 4844 (two), 4788, 7685 (go-ethereum core/types/block.go, Header). */
+/** Fields that forks added: EIP-1559, 4895, 4844 (two), 4788, 7685 (go-ethereum core/types/block.go, Header). */
 const later: readonly Field[] = [
   ['baseFeePerGas', 'number'],
   ['withdrawalsRoot', 'bytes'],

@@ -3,10 +3,9 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
 import { fetchBlockOfAll } from './blocks.ts'
 
-/** All nodes are asked after this many polls in which the tag did not rise. */
 const idlePolls = 8
 
-/** The height that most nodes call `finalized`. Most must also have our block there, as we may be on a fork. */
+/** The height that most nodes call `finalized`, if most nodes also have the cached block of this height. */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
   kept: Pick<BlockCache, 'latest' | 'lowest' | 'isCanonical'>,
@@ -15,7 +14,6 @@ export function createFinalityTag(
   let agreed: number | undefined
   let asking: Promise<void> | undefined
   let idle = 0
-  /** Number of resets. A node's answer is dropped if a reset happened after the request. */
   let resets = 0
 
   const isAbove = (block: BlockRef) => block.height > (agreed ?? -1)
@@ -29,7 +27,6 @@ export function createFinalityTag(
     if (resets !== resetsBefore || height <= (agreed ?? -1)) return
     const tagged = [own, ...tags].filter((block) => block?.height === height)
     const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
-    // A height below the cached blocks needs no check, because it makes no cached block final.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
     if (resets !== resetsBefore) return
     agreed = height
@@ -47,14 +44,13 @@ export function createFinalityTag(
   }
 
   return {
-    /** Asks all nodes when the first node's tag rises, and also at intervals, so that one node cannot stop finality. */
+    /** Asks all nodes at a rise and at intervals, so that one node cannot stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // Waits only for the first height, since `onRise` reports later ones. With one node, the answer is already
-        // known.
+        // Only the first height is awaited, because `onRise` reports later ones. A single node has answered already.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed

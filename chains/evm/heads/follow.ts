@@ -5,9 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/**
- * A lower head is believed after this many polls: soon on a fork, later on our own branch, where nodes may only lag.
- */
+/** Polls before a lower head is accepted. It takes longer on our own branch, where the nodes may only lag. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -15,21 +13,19 @@ const firstStep = 4
 
 export interface Step {
   readonly applied: readonly EvmBlock[]
-  /** Newest first. */
   readonly rolledBack: readonly EvmBlock[]
   readonly replaced: boolean
-  /** True if blocks were skipped, or if the rollback reaches below the cached blocks. */
+  /** True if blocks were skipped, or if the rollback goes below the cached blocks. */
   readonly broken: boolean
 }
 
 export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-/** Extends the cached blocks to a head. `isSupported`: more than half of the nodes have reached that head. */
+/** Extends the cached blocks to a new head. `isSupported`: more than half of the nodes have reached this head. */
 export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck, finalized: () => number, onLate: () => void) {
   let lowerPolls = 0
   let brokenPolls = 0
 
-  /** True if the lower head lasts for some polls and most nodes have dropped our head. Otherwise nodes only lag. */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
     onLate()
@@ -39,7 +35,6 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     return shown.filter((block) => block?.hash !== head.hash).length * 2 > nodes.readers
   }
 
-  /** True if most nodes lack our final block for some polls in a row. Otherwise only one node is on a fork. */
   async function isFinalityBroken(): Promise<boolean> {
     const final = kept.at(finalized())
     if (!final) return true
@@ -55,7 +50,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts if most nodes have reached it. The first always counts: most may be down at the start.
+    // A distant head counts only if most nodes have reached it, except at the start, when most nodes may be down.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -69,16 +64,13 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
 }
 
 interface Path {
-  /** Ascending, linked by parent hash. The last is the new head. */
   readonly blocks: readonly EvmBlock[]
   readonly ancestor: number | undefined
   readonly forked: boolean
 }
 
-/** The blocks that lead to `target`. Undefined if they do not link: the next poll retries. Throws read errors. */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: HeaderCheck): Promise<Path | undefined> {
   const head = kept.latest
-  // Blocks between the old and the new head are skipped. Watched transactions are then looked up by receipt.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep
@@ -98,7 +90,6 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
   }
 }
 
-/** Finds the ancestors of `lowest` among the blocks of all nodes, in case one node lags, is on a fork or lies. */
 async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmBlock, check: HeaderCheck) {
   if (nodes.readers < 2) return undefined
   const shown = await Promise.all(heights.map((height) => fetchBlockOfAll(nodes, height)))
@@ -115,14 +106,12 @@ async function readLinked(nodes: Nodes, heights: readonly number[], lowest: EvmB
   return blocks
 }
 
-/** Joins the blocks to the cached ones. Undefined if the two do not meet yet, so that more blocks must be read. */
 function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
   const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
   if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
   const lowest = blocks[0] as EvmBlock
   const parent = kept.at(lowest.height - 1)
   if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
-  // The blocks reach below all cached blocks, or to genesis, without meeting them. So no cached block stays.
   if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
   return undefined
 }
@@ -141,7 +130,6 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
-/** The block with the most votes at the height that more than half of `readers` reached. Undefined without answers. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const heights = blocks.map(({ height }) => height)
@@ -157,7 +145,7 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/** On chains whose headers are not checked, a node may show any content under a true hash. */
+/** Compares contents, because on chains without checked headers a node may show false content under a true hash. */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length
@@ -167,16 +155,12 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/**
- * Tracks up to which height each node shares our chain, and the block time that most nodes have reached. A branch that
- * one node invented is shared by no other node.
- */
+/** Records how far each node agrees with the cached chain, so that blocks which one node invented do not count. */
 export function createShownHeads(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,
   kept: Pick<BlockCache, 'isCanonical' | 'latest'>,
 ) {
   const shared = new Map<string, number>()
-  /** Heads of nodes above ours, oldest first. Each head is compared once ours is as high. */
   const above = new Map<string, readonly BlockRef[]>()
   let time: number | undefined
 
@@ -185,9 +169,8 @@ export function createShownHeads(
   }
 
   return {
-    /** Call after our head was updated. */
     note(shown: readonly ShownHead[]): void {
-      // The maximum is for polls that a node does not answer. Another node could then set the time back.
+      // The maximum keeps the time from falling in a poll that some node does not answer.
       if (shown.length >= nodes.needed) {
         const times = shown.map(({ block }) => block.timestamp)
         time = Math.max(time ?? 0, majorityHeight(times, nodes.readers) ?? 0)
@@ -208,14 +191,13 @@ export function createShownHeads(
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
     },
-    /** Seconds since the epoch. A single node's time may fall, or one lie would set the clock forward for good. */
+    /** Seconds since the epoch. With a single node the time may fall, so that one wrong timestamp does not last. */
     get time(): number | undefined {
       return nodes.readers === 1 ? kept.latest?.timestamp : time
     },
     rolledBackTo(height: number): void {
       for (const [node, highest] of shared) shared.set(node, Math.min(highest, height))
     },
-    /** Call when final blocks were replaced: the new chain may be younger. */
     forgetTime(): void {
       time = undefined
     },

@@ -5,7 +5,6 @@ import type { createShownHeads, Step } from './follow.ts'
 
 const lagsKept = 128
 
-/** Height and block time that most nodes share. */
 type Shared = Pick<ReturnType<typeof createShownHeads>, 'reached' | 'time'>
 
 export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
@@ -18,11 +17,9 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get current() {
       return current
     },
-    /** A counter that grows when blocks are skipped, or when a rollback reaches below the cached blocks. */
     get breaks() {
       return breaks
     },
-    /** Largest recent distance between the head and the finalized height, blocks. */
     get finalityLag() {
       return Math.max(0, ...lags)
     },
@@ -30,14 +27,12 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get latestSeenAt() {
       return latestSeenAt
     },
-    /** `tagged`: height of the tag `finalized` */
     publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, { reached, time }: Shared): void {
       const { latest } = kept
       if (!latest) return
       if (broken) breaks++
       const before = current?.finalized ?? 0
       const computed = finalizedHeight(finality, Math.min(latest.height, reached ?? 0), tagged)
-      // The finalized height only rises, unless final blocks were replaced.
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
       const isTimed = current?.time !== undefined || time === undefined
       if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before && isTimed) return
@@ -56,7 +51,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   }
 }
 
-/** Turns a listener's error into a warning of the process, so that other listeners are still called. */
+/** A listener's error becomes a warning of the process, so that the other listeners are still called. */
 export function isolate(listener: () => void): void {
   try {
     listener()

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** The check ends after this many polls in which most nodes' headers mismatch: the header format has changed. */
+/** The check ends after this many polls in a row with mismatches at most nodes: the header format has changed. */
 const mostOddPolls = 10
 
 interface HashedBlock {
@@ -10,10 +10,7 @@ interface HashedBlock {
 
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
-/**
- * Refuses altered headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). Whether
- * a chain does so is decided at the start, by the first block that more than half of the nodes share.
- */
+/** Refuses altered headers on chains that hash headers as Ethereum does (not Arbitrum, zkSync, Celo, Avalanche). */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'
   let oddPolls = 0

@@ -13,11 +13,11 @@ import { chooseHead, createFollow, createShownHeads, nothingNew, sameContent, ty
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 
-/** How often the nodes' heads are compared, ms (chainlink-evm NodePool PollInterval). */
+/** The interval of chainlink-evm (NodePool PollInterval). */
 const rankEveryMs = 10_000
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** The finalized tag is read in parallel with the head once this share of a block time has passed. */
+/** Share of a block time after which the finalized tag is read in parallel with the head. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 
@@ -53,7 +53,6 @@ export function createHeads(
       if (signal.aborted) return
       const started = performance.now()
       rank(rankEveryMs)
-      // A failed poll is ignored. The next poll, perhaps of another node, catches up.
       await pollOnce(signal).catch(() => undefined)
       waitMs = pace.after(started, kept.latest?.height)
       if (signal.aborted) return
@@ -61,7 +60,7 @@ export function createHeads(
     }
   }
 
-  // Extends the object `events`, because a copy would lose its getters.
+  // A spread of `events` would replace its getters by their values.
   return Object.assign(events, {
     kept,
     check,
@@ -81,14 +80,12 @@ export function createHeads(
       stopping?.abort()
       stopping = undefined
     },
-    /** The listener is called after each poll. Retries on this chain wait for these calls. */
     onPoll(listener: () => void) {
       pollListeners.add(listener)
     },
   })
 }
 
-/** Polls until the first block. Throws NODE_UNAVAILABLE, or the last poll's error, after a timeout. */
 async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, intervalMs: number, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + connectTimeoutMs
   let failure: unknown
@@ -123,7 +120,6 @@ function createPoll(options: PollOptions) {
     if (isPublished && !polling?.aborted) events.publish(nothingNew, tagged, shared)
   })
 
-  /** Whether to read the tag in parallel with the head. Otherwise it is read after a new head, which moves the tag. */
   const isTagDue = (now: number) => finality.kind === 'tag' && now - taggedAt >= tagAfter * options.blockTimeMs
 
   async function readTag(now: number) {
@@ -147,10 +143,9 @@ function createPoll(options: PollOptions) {
     if (step.replaced) shared.forgetTime()
     shared.note(shown)
     if (step.replaced) tag.reset()
-    // Runs after the head was updated, since only then is the tag on our branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
-    // After final blocks were replaced, the first node's tag is used until the nodes agree.
+    // After final blocks were replaced, one node's tag is used until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     events.publish(step, agreed ?? own, shared)
   }
@@ -171,7 +166,6 @@ async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOpt
   return shown
 }
 
-/** True if more than half of the nodes share a higher head and its transactions, so that the poll can end. */
 function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
   if (shown.length < needed) return false
   const head = chooseHead(shown, readers, kept)
@@ -187,7 +181,7 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
   try {
     return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // Young chains have no final block yet. If there are several nodes, one node's error must not stop the head either.
+    // A young chain has no final block yet. With several nodes, one node's error must not stop the head either.
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }

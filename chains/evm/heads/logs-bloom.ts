@@ -5,7 +5,7 @@ import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 
-/** A header's bloom filter of log addresses and topics has 2,048 bits, three per value (yellow paper, 4.4.1). */
+/** A bloom filter has 2,048 bits. Each log address and topic sets three of them (yellow paper, 4.4.1). */
 const bytes = 256
 const bitsPerValue = 3
 const mostValues = 1_024
@@ -13,11 +13,10 @@ const empty = `0x${'0'.repeat(2 * bytes)}`
 
 type Bit = readonly [byte: number, mask: number]
 
-/** @param finalized the height that is final for more than half of the nodes */
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /** An empty filter proves nothing if the block has transactions: chains without filters (EIP-7668) leave it empty. */
+  /** Chains without filters (EIP-7668) leave them empty, so an empty filter counts only for an empty block. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
@@ -27,7 +26,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /** True if the filters exclude such logs. Trusts only final blocks with a checked hash, which covers the filter. */
+    /** True if the range has no such logs. Only final blocks with a checked hash count: the hash covers the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

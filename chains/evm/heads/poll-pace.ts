@@ -1,16 +1,16 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/** Bounds of a regular time between heads, in expected times. A poll may see a head up to half an interval late. */
+/** Bounds of a regular time between heads, as factors of the expected time. A poll may notice a head late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
-/** A poll that finds a block makes the next one earlier by this share of an interval, until one is too early. */
+/** After a poll that finds its block, the next poll comes earlier by this share of a block time. */
 const step = 1 / 32
-/** Waits after polls that came too early, in intervals. After the last of them, the chain counts as irregular. */
+/** Waits after polls that came too early, as shares of a block time. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
-/** Plans a poll twice per block or, on a regular chain, when its next block is due. `now`: ms, monotonic. */
+/** Plans two polls per block or, on a regular chain, one poll when the next block is due. `now`: ms, monotonic. */
 export function createPollPace(blockTimeMs: number, now: () => number) {
   const intervalMs = Math.min(longestMs, Math.max(shortestMs, blockTimeMs / 2))
   let heads: { readonly at: number; readonly height: number }[] = []
@@ -39,7 +39,6 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
 
   function nextAt(at: number): number {
     if (dueAt === undefined) return at + intervalMs
-    // Waits at most two usual intervals, in case the chain has become irregular.
     if (at < dueAt) return Math.min(dueAt, at + 2 * intervalMs)
     const retry = retries[misses++]
     if (retry !== undefined) return at + Math.max(leastRetryMs, retry * expectedMs())
@@ -50,7 +49,6 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
 
   return {
     intervalMs,
-    /** Ms until the next poll. @param height the head after the poll that began at `at` */
     after(at: number, height: number | undefined): number {
       const isNew = height !== undefined && height !== heads.at(-1)?.height
       if (isNew) seen(at, height)

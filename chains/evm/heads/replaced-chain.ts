@@ -6,10 +6,8 @@ import type { Quorum } from '../nodes/quorum.ts'
 import type { BlockCache } from './block-cache.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './blocks.ts'
 
-/** A chain counts as replaced if its head is this many blocks below a known final block. */
 const farBelow = 128
 
-/** See `Chain.denies`. A node that merely lags does not show that the chain was replaced. */
 export function createReplacedChainCheck(nodes: Nodes, kept: BlockCache, agree: Quorum, finality: FinalityPolicy) {
   function isFarBelow(height: number): Promise<boolean> {
     return agree({

@@ -7,15 +7,13 @@ import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
-/** Errors after which the node cannot have received the request. */
 const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/
 
-/** Statuses of a gateway that did not pass the request on. */
 const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 const kib = 1_024
 const mib = 1_024 * kib
-/** Size limit of an answer with one number or hash, bytes. Not smaller, because an error may quote the request. */
+/** Bytes. Larger than a number or hash needs, because an error may quote the request. */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
   'eth_chainId',
@@ -25,7 +23,6 @@ const shortMethods = new Set([
   'eth_gasPrice',
   'eth_sendRawTransaction',
 ])
-/** Size limits by method, bytes; 1 MiB for other methods. go-ethereum limits any response, even logs, to 25 MB. */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,
@@ -41,15 +38,12 @@ function mostBytesFor(calls: readonly PendingCall[]): number {
   return Math.min(mostBytes, sum)
 }
 
-/** Where a node answers. */
 export interface NodeTarget {
-  /** With its secrets, if any. */
   readonly url: string
-  /** The HTTP header of this name, such as `Bearer …`. */
   readonly authorization?: string | undefined
 }
 
-/** JSON-RPC over HTTP. Calls made within a few ms share one request. `count` is called for every call. */
+/** JSON-RPC over HTTP. Calls made within a few ms share one request. */
 export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const { origin, redact, post } = createPost(node, timeoutMs, closing)
   const batches = createBatchSize(() => performance.now())
@@ -88,7 +82,6 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
 
 function settle(calls: readonly PendingCall[], answers: readonly Answer[], failed: (method: string, error?: unknown) => Error): void {
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
-  // The refusal of a whole batch is one error without an id.
   const whole = answers.find(({ id, error }) => id == null && error)
   for (const { id, method, resolve, reject } of calls) {
     const answer = byId.get(id) ?? whole

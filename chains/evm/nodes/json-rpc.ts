@@ -9,7 +9,7 @@ export interface Answer {
 /** Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** Counts commas and opening brackets, including those in strings. */
+/** Counts commas and opening brackets, because parsing a hostile text may take too much memory. */
 export function hasMoreValues(text: string, most: number): boolean {
   let count = 0
   for (let at = 0; at < text.length && text.length > most; at++) {
@@ -19,7 +19,6 @@ export function hasMoreValues(text: string, most: number): boolean {
   return count > most
 }
 
-/** Undefined if the text is not JSON-RPC, or has far more answers than calls. */
 export function parseAnswers(text: string, calls: number): Answer[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -33,13 +32,10 @@ export function parseAnswers(text: string, calls: number): Answer[] | undefined 
   }
 }
 
-/** Methods for which a contract may have written the error's text. */
+/** For these methods, a contract may have written the error's text. */
 const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
 
-/**
- * Whether a node refused a batch for its size, as a whole or call by call (go-ethereum rpc/handler.go,
- * respondWithBatchTooLarge). Ignores texts that a contract may have written.
- */
+/** Whether a node refused a batch for its size (go-ethereum rpc/handler.go, respondWithBatchTooLarge). */
 export function isTooLarge(answers: readonly Answer[] | undefined, status: number, calls: readonly Pick<PendingCall, 'id' | 'method'>[]) {
   if (!answers) return status === 413 || status === 400
   const ofContracts = new Set(calls.filter(({ method }) => quoting.has(method)).map(({ id }) => id))
@@ -51,7 +47,6 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-/** Reads the parts of an answer's `error`. Some gateways send a bare string instead of an object. */
 export function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
   if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
@@ -62,7 +57,6 @@ export function readError(error: unknown, redact: (text: string) => string): { c
   }
 }
 
-/** Redacts nested values, since gateways may put whole requests into `data`. */
 function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   if (typeof data === 'string') return redact(data)
   if (Array.isArray(data)) return data.map((item) => redactDeep(item, redact))
@@ -70,12 +64,11 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }
 
-/** Maximum number of calls in a batch: chainlink-evm's smallest default (for Polygon), which every provider accepts. */
+/** The smallest default of chainlink-evm (for Polygon), which every provider accepts. */
 const mostCalls = 100
-/** After a refusal the batch size doubles at this interval, ms. */
 const growEveryMs = 60_000
 
-/** Halves the size of batches that a node refuses, and later doubles it again. `now`: ms, monotonic. */
+/** Halves the batch size after a refusal, and doubles it again each minute. `now`: ms, monotonic. */
 export function createBatchSize(now: () => number) {
   let size = mostCalls
   let changedAt = 0
@@ -94,7 +87,7 @@ export function createBatchSize(now: () => number) {
   }
 }
 
-/** Removes secrets, raw or decoded, of a node URL (credentials, path, query values) and its header. Hosts stay. */
+/** Removes the secrets of a node's URL (credentials, path, query values) and of its header. The host stays. */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
     authorization,
@@ -111,15 +104,13 @@ export function createRedactor(url: URL, authorization = ''): (text: string) => 
     ...url.search.split(/[?&=]/),
     ...url.searchParams.values(),
   ]
-  // Short parts (`/`, `v3`) are words, not secrets.
   const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length)
   return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text).replace(userInfo, '//[redacted]@')
 }
 
-/** User and password of any URL: a gateway may quote another node's. */
+/** A gateway may quote the URL of another node. */
 const userInfo = /\/\/[^\s/@]+@/g
 
-/** The values of the header without its scheme: tokens, parameters, and user and password of Basic credentials. */
 function credentialsOf(authorization: string): string[] {
   const [scheme = '', ...values] = authorization.trim().split(/\s+/)
   const given = values.length === 0 ? [scheme] : values

@@ -8,7 +8,7 @@ export interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-/** Pause after a node refused merged calls, ms. Doubles with each refusal in a row. */
+/** Ms. Each refusal in a row doubles the pause. */
 const pauseMs = 60_000
 const longestPauseMs = 64 * pauseMs
 
@@ -18,12 +18,10 @@ interface ContractCall {
   readonly data: string
 }
 
-/** Calls made within this time share one request, ms. */
 const stallMs = 5
 
 type Send = (calls: readonly PendingCall[]) => void
 
-/** Collects the calls of a few ms (at most `most`), merges contract reads, and hands them to `send`. */
 export function createCallQueue(send: Send, most: () => number, origin: string, closing: AbortSignal) {
   const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined
@@ -42,7 +40,6 @@ export function createCallQueue(send: Send, most: () => number, origin: string, 
     for (const { reject } of queue.splice(0)) reject(closed())
   })
 
-  /** Throws RpcError or TransportError, within the timeout of `send`. */
   return async function request(method: string, params: readonly unknown[]): Promise<unknown> {
     if (closing.aborted) throw closed()
     return new Promise((resolve, reject) => {
@@ -53,7 +50,6 @@ export function createCallQueue(send: Send, most: () => number, origin: string, 
   }
 }
 
-/** Merges contract reads at one block into one `eth_call`. Sends failed reads again unmerged. */
 function createCallMerger(send: Send, nextId: () => number) {
   let pausedUntil = -Infinity
   let refusals = 0
@@ -63,7 +59,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** Sends the calls without merging them. If one succeeds, the merging was the problem. */
+  /** If one of these calls succeeds, the merging was the problem, so merging pauses. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -93,7 +89,7 @@ function createCallMerger(send: Send, nextId: () => number) {
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // Except after a rate limit, merging pauses, since a gateway may have refused the merged call.
+        // A gateway may have refused the call because it was merged, so merging pauses.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -138,10 +134,10 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
 }
 
 /**
- * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL. An
- * appended call is a word with the address, a word with the data's length, and the data. A result is a word with 1
- * (success) or 0, a word with the length, and the returned bytes. So the output never begins with 0xEF, which deployed
- * code must not begin with (EIP-3541).
+ * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL.
+ * A call is a word with the address, a word with the length, and the data.
+ * A result is a word with 1 (success) or 0, a word with the length, and the bytes.
+ * So the output begins with a zero byte, and EIP-3541 forbids only output that begins with 0xEF.
  */
 const code = [
   // Copies everything to memory. The stack holds the offsets of the next result and call (the first is at 0x4d).
@@ -159,7 +155,7 @@ const code = [
 ].join('')
 
 const wordDigits = 64
-/** Limit of a merged call: 16 KiB in hex. Creation code may have 48 KiB (EIP-3860), returned code 24 KiB (EIP-170). */
+/** 16 KiB, in hex digits. Creation code may have 48 KiB (EIP-3860), its output 24 KiB (EIP-170). */
 const mostDigits = 2 * 16_384
 
 const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')
@@ -169,7 +165,6 @@ export function mergedData(calls: readonly ContractCall[]): string {
   return `0x${code}${entries.join('')}`
 }
 
-/** The bytes that each call returned, undefined if the call failed. The result is undefined if it is malformed. */
 function readMerged(result: unknown, calls: number): readonly (string | undefined)[] | undefined {
   if (typeof result !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(result)) return undefined
   const returned: (string | undefined)[] = []

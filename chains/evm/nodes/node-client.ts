@@ -12,13 +12,11 @@ export interface NodeSpec extends NodeTarget {
   readonly name: string
   readonly use: NodeUse
   readonly requestsPerSecond?: number | undefined
-  /** See `NodeStatus.added`. */
   readonly added?: true
 }
 
 export type NodeClient = ReturnType<typeof createNodeClient>
 
-/** One node. Its network is checked before any other call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
   // Each waiting call adds a listener, and Node would warn of more than ten.
@@ -34,7 +32,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     const turn = limiter.take()
     if (turn > 0) await pause(turn, closing.signal)
     const started = now()
-    // Calls of several traces may share a request, so each span covers one call and its wait.
+    // Calls of several traces may share a request, so each call has its own span.
     const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': method, 'portage.node': spec.name, 'portage.network': networkId }
     try {
       const result = await inSpan(`rpc ${method}`, attributes, () => client.request(method, params))
@@ -61,16 +59,14 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** Whether to probe this node when no node is up. False if it just failed or asked for a pause. */
+    /** False if the node just failed, asked for a pause, or is of another network. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
     get waitMs() {
       return limiter.waitMs
     },
-    /** Waits for the rate limit. Throws RpcError, TransportError. */
     ask,
-    /** Reads the node's network id, at the start and after pauses. Calls share one check. Throws what `ask` throws. */
     check() {
       const read = () => ask('eth_chainId', [], readNetworkId)
       checking ??= health.probe(networkId, read, reads).finally(() => (checking = undefined))
@@ -98,7 +94,6 @@ function readOrRefuse<T>(node: string, method: string, result: unknown, read: Re
   }
 }
 
-/** A token bucket that holds the calls of one second. `now`: ms, monotonic. */
 export function createLimiter(perSecond: number | undefined, now: () => number) {
   if (perSecond === undefined) return { waitMs: 0, take: () => 0 }
   const rate = perSecond / 1000
@@ -117,7 +112,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Takes a token. Returns how long to wait for it, ms. Each waiting call makes the next call wait longer. */
+    /** Returns the wait for the token, ms. */
     take() {
       const wait = waitMs()
       tokens--
@@ -126,14 +121,12 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Limits of the pause after failures, ms. Each failed probe doubles the pause (chainlink-evm: redial 1 s to 30 s). */
+/** Ms. Each failed probe doubles the pause (chainlink-evm: 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2
-/** Minimum time between a failure and the next probe, ms. */
 const restMs = 100
 
-/** Network, latency and phase of a node: well, failing (paused) or probing. `now`: ms, monotonic. */
 export function createNodeHealth(now: () => number) {
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
   let phase: 'well' | 'failing' | 'probing' = 'well'
@@ -143,9 +136,8 @@ export function createNodeHealth(now: () => number) {
   let failures = 0
   let latencyMs: number | undefined
 
-  /** Pauses the node. Of parallel failures only the first doubles the pause. */
   function pauseNode(retryAfterMs = 0): void {
-    // The pause is limited, so that a node that asks for hours does not disappear for hours.
+    // A node may ask for a pause of hours, so the pause is limited.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (phase !== 'failing') {
       pausedUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -165,7 +157,7 @@ export function createNodeHealth(now: () => number) {
       if (network === 'wrong') return false
       return phase === 'failing' ? now() >= pausedUntil : phase === 'well' && network === 'unknown'
     },
-    /** True during a pause that the node asked for (Retry-After), which no probe shortens. */
+    /** True during a pause that the node asked for (Retry-After). */
     get held() {
       return now() < heldUntil
     },
@@ -185,10 +177,7 @@ export function createNodeHealth(now: () => number) {
       failedAt = now()
       pauseNode(retryAfterMs)
     },
-    /**
-     * Ends the pause if the node names its network. A node that only sends (no `mustSay`) may refuse, because an
-     * EIP-155 signature is valid on one network only. Throws what `read` throws.
-     */
+    /** Without `mustSay`, a refusal counts as the right network: EIP-155 signatures are valid on one network only. */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'
       const found = await read().catch((error: unknown) => {
@@ -204,7 +193,6 @@ export function createNodeHealth(now: () => number) {
   }
 }
 
-/** @param agoMs measured by a monotonic clock, so that it is right even if the system clock was set */
 function asked(agoMs: number): { askedAt?: number } {
   return Number.isFinite(agoMs) ? { askedAt: Math.round(Date.now() - agoMs) } : {}
 }

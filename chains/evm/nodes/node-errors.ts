@@ -1,6 +1,6 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** A node's JSON-RPC error. `rpcMessage` and `data` are without the URL's secrets. */
+/** `rpcMessage` and `data` are without the URL's secrets. */
 export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
@@ -25,7 +25,7 @@ export class RpcError extends RelayerError {
   }
 }
 
-/** Texts of gateways' rate limits. The code −32005 alone may also mean that a block range is too long. */
+/** Code −32005 alone may also mean that a block range is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
@@ -33,7 +33,7 @@ const unpaid = /insufficient (funds|balance)|outoffunds/i
 
 /** For errors of eth_call and eth_estimateGas only. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Data alone is no proof, since gateways send data too.
+  // Code 3: go-ethereum; -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
@@ -46,7 +46,6 @@ export function isVerdict(error: unknown): boolean {
   return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
 }
 
-/** A node gave no usable answer. `maybeReceived` is false only if the request cannot have reached the node. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
   readonly retryAfterMs: number | undefined
@@ -69,7 +68,7 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** A valid answer about another block or receipt than asked for. The node may lag, so another node is asked. */
+/** An answer about another block or receipt than asked for. The node may lag. */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)

@@ -5,12 +5,11 @@ import type { NodeClient, NodeSpec } from './node-client.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The nodes of the config and those that settings add. Settings may disable any. */
 export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
   let added: readonly NodeClient[] = []
-  /** Includes removed nodes, which may still answer. */
+  /** Includes removed nodes, because close() must close them too. */
   const made = [...configured]
   let broken: readonly NodeStatus[] = []
 
@@ -24,7 +23,6 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
     get added() {
       return added
     },
-    /** See `Chain.adjustNodes`. Nodes that a change does not concern keep their state and calls. */
     adjust(changes: readonly NodeChange[]) {
       const byName = new Map(changes.map((change) => [change.name, change]))
       for (const node of configured) setDisabled(node, byName.get(node.spec.name)?.disabled ?? false)

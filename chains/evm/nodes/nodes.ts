@@ -7,15 +7,13 @@ import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.
 import { isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createNodeSet } from './node-set.ts'
 
-/** How long to wait for the other nodes once one node has answered, ms (as in chainlink-evm). */
+/** Ms that slower nodes get once one node has answered (as in chainlink-evm). */
 const graceMs = 5_000
 
-/** `node` is the origin of the node's URL. */
 export type NodeAnswer<T> =
   | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
   | { readonly node: string; readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
 
-/** Called for each answer. Returns true to end the wait. */
 type OnAnswer<T> = (answer: NodeAnswer<T>, answers: readonly NodeAnswer<T>[]) => boolean
 
 export interface Call<T> {
@@ -24,18 +22,15 @@ export interface Call<T> {
   readonly read: ReadAnswer<T>
 }
 
-/** As in chainlink-evm. */
 const defaultTimeoutMs = 10_000
 
 export interface NodesOptions {
   readonly name: string
-  /** EIP-155 id, decimal. */
   readonly networkId: string
   readonly nodes: readonly NodeSpec[]
   /** `private`: transactions go only to nodes whose use is `private`. Default: public. */
   readonly send?: 'public' | 'private' | undefined
   readonly timeoutMs?: number | undefined
-  /** Values of `${VARIABLE}` in URLs of added nodes. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
@@ -45,7 +40,6 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const callsByNode = new Map<string, Map<string, number>>()
   const closing = new AbortController()
   const make = (spec: NodeSpec) => {
-    // A node that is added again under its old name continues its counts.
     const calls = callsByNode.get(spec.name) ?? new Map<string, number>()
     callsByNode.set(spec.name, calls)
     return createNodeClient(spec, networkId, timeoutMs, (method) => calls.set(method, (calls.get(method) ?? 0) + 1))
@@ -54,15 +48,13 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
   /** Majorities count all reading nodes of the config, even disabled ones, so that settings cannot shift majorities. */
   const voters = set.configured.filter(({ reads }) => reads)
-  /** Added nodes come last. */
   const enabled = () => [...set.configured, ...set.added].filter(({ disabled }) => !disabled)
-  /** No node is read while all reading nodes of the config are disabled. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? enabled().filter(({ reads }) => reads) : [])
   const senders = () => enabled().filter(({ spec }) => sendUses.includes(spec.use))
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Checks due nodes in parallel with calls, so that no call waits for a node that is still dead. */
+  /** Runs in parallel with calls, so that no call waits for a dead node. */
   function probe(): void {
     for (const node of enabled()) if (node.due) node.check().catch(() => undefined)
   }
@@ -82,7 +74,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
     },
     /**
      * Asks the voters that are up, and the other voters if too few are up. Never throws.
-     * @param mostGraceMs longest wait once more than half have answered. Default: 5 s after the first answer
+     * @param mostGraceMs ms that slower nodes get once more than half have answered
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
       probe()
@@ -91,14 +83,13 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const asked = up.length * 2 > voters.length ? up : [...up, ...others]
       return askMany(asked, { method, params, read }, timeoutMs, onAnswer, mostGraceMs, needed)
     },
-    /** Sends a request to every node that takes transactions. Never throws. */
     sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>) {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Ranks the nodes. A node that lags, or is far above the majority, comes last. `known`: our head. Never throws. */
+    /** Nodes that lag, or are far above the majority, come last. `known`: our head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -142,10 +133,6 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
   return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
 }
 
-/**
- * Asks all nodes in parallel until all have answered, `onAnswer` returns true, or the grace is over. Never throws.
- * @param mostGraceMs if given, the call also ends this long after `needed` nodes have answered
- */
 async function askMany<T>(
   nodes: readonly NodeClient[],
   call: Call<T>,
@@ -184,10 +171,9 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** Pause before nodes are tried again, ms, so that one reset connection does not fail a call to the only node. */
+/** Ms. After this pause, one reset connection does not fail a call to the only node. */
 const secondRoundMs = 150
 
-/** See `Nodes.request`. `readers` are in the current order of preference. */
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
   async function round<T>({ method, params, read }: Call<T>, problems: Error[]): Promise<{ result: T } | undefined> {
     if (!readers().some(({ up }) => up)) await revive(readers(), problems)
@@ -204,7 +190,6 @@ function createAskOne(chain: string, readers: () => readonly NodeClient[], timeo
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        // Any other error concerns only this node, so the loop goes on to the next node.
         if (executing.has(method) && isVerdict(error)) throw error
       }
     }
@@ -224,17 +209,13 @@ function createAskOne(chain: string, readers: () => readonly NodeClient[], timeo
   }
 }
 
-/** Probes the nodes when none is up, but respects the pause that a node asked for (Retry-After). */
 async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<void> {
   const checks = nodes.filter(({ revivable }) => revivable).map((node) => node.check())
   if (checks.length === 0) problems.push(...nodes.map(({ origin }) => new Error(`${origin}: failed; paused`)))
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/**
- * Takes the node of the config with the shortest rate-limit wait. Of equal waits it takes a node that does not lag, in
- * the order of preference. An added node is taken only if no node of the config is left.
- */
+/** Prefers nodes of the config, then a short wait for the rate limit, then nodes that do not lag. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const added = ({ spec }: NodeClient) => Number(spec.added ?? false)
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
@@ -242,7 +223,6 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   return rated.sort((a, b) => added(a.node) - added(b.node) || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 
-/** Methods that run contract code, for which every honest node reports the same result. */
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
 /** NODE_REFUSED if a node refused or gave a malformed answer, else NODE_UNAVAILABLE. */

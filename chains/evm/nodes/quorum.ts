@@ -4,25 +4,20 @@ import type { Heads } from '../../port.ts'
 import { noAnswer, type NodeAnswer, type Nodes } from './nodes.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 
-/** If the chain has a single node: its second, equal answer must come within this many blocks of the first. */
 const memoryBlocks = 16
 const mostRounds = 3
-/** If the chain has a single node: minimum time between two reads if no block comes, ms. */
+/** Ms between two reads of a single node if no block comes. */
 const leastWaitMs = 1_000
 
-/** A question that more than half of the nodes must answer alike, for irreversible verdicts. */
 export interface Question<T> {
   readonly about: string
   readonly method: string
-  /** Called for each round of questions, because a block tag may have moved on. */
   readonly params: () => readonly unknown[]
   /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
-  /** If true, a single node is asked only once. */
   readonly once?: boolean
   /** If true, throws NODE_REFUSED if no node answers and one refused. */
   readonly refusable?: boolean
-  /** Answers with the same key are equal. Default: JSON. */
   readonly key?: (value: T) => string
 }
 
@@ -34,7 +29,7 @@ interface Round<T> {
 }
 
 /**
- * The answer of more than half of the voters. A single node must give its answer twice, a block apart.
+ * A single node must give its answer twice, a block apart.
  * Throws an agreed revert as RpcError, NODES_DISAGREE, NODE_UNAVAILABLE (no answer).
  */
 export type Quorum = ReturnType<typeof createQuorum>
@@ -52,13 +47,12 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Asks the only node until two successive answers are equal, up to `mostRounds` times. Else `agreed` is absent. */
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Forgets old answers, only once per block, because thousands of questions may be asked in one tick. */
+  /** Runs once per block, because thousands of questions may be asked in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -70,7 +64,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
-      // A chain without new blocks does not change, so after a time limit the node is asked again without a new block.
+      // The wait has a limit, because a chain may have no new block for a long time.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)

@@ -6,12 +6,11 @@ import { type Key, readDerSignature } from './verified.ts'
 export interface AwsKmsSpec {
   readonly kind: 'aws-kms'
   readonly keyId: string
-  /** Absent: found by the AWS SDK in the environment. */
+  /** Default: the AWS SDK finds the region in the environment. */
   readonly region?: string | undefined
   readonly endpoint?: string | undefined
 }
 
-/** Timeout of an answer, ms, including retries of the SDK. */
 const timeoutMs = 10_000
 
 /** A secp256k1 key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it lacks the key. */
@@ -32,7 +31,6 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
       const command = new SignCommand({
         KeyId: spec.keyId,
         Message: digest,
-        // KMS has no keccak256, but signs any digest of 32 bytes.
         MessageType: 'DIGEST',
         SigningAlgorithm: 'ECDSA_SHA_256',
       })
@@ -58,7 +56,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening true when the key is opened: only then a lasting refusal throws SIGNER_UNAVAILABLE */
+/** A lasting refusal is SIGNER_UNAVAILABLE only while the key is opened. */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -66,7 +64,7 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // The cause is left out, since the SDK's errors hold whole requests, accounts and users.
+    // The SDK's errors hold whole requests, accounts and users, so the cause is left out.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }

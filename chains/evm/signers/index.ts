@@ -8,7 +8,7 @@ import { type Key, verified } from './verified.ts'
 
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/** Signs everything if there is no policy. Throws SIGNER_UNAVAILABLE (also for another address), SIGNER_OFFLINE. */
+/** Without a policy, signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE (also for another address). */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKey(spec, address))
   if (address !== undefined && signer.address !== address.toLowerCase()) {

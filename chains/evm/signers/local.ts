@@ -12,9 +12,7 @@ export interface EnvironmentSpec {
 
 export interface KeystoreSpec {
   readonly kind: 'keystore'
-  /** An encrypted Ethereum keystore, version 3. */
   readonly file: string
-  /** The first line of this file is the password. */
   readonly passwordFile?: string | undefined
   readonly passwordVariable?: string | undefined
 }
@@ -26,7 +24,7 @@ export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   try {
     return createWalletKey(new Wallet(key.startsWith('0x') ? key : `0x${key}`))
   } catch {
-    // The cause is left out, since it may quote the key.
+    // The cause is left out, because it may quote the key.
     throw unavailable('The environment variable holds no private key.', { variable })
   }
 }
@@ -40,7 +38,6 @@ export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   try {
     return createWalletKey(await Wallet.fromEncryptedJson(json, password))
   } catch {
-    // The cause is left out, since ethers may quote the keystore.
     throw unavailable('The password does not open this keystore, or the file is damaged.', { file })
   }
 }
@@ -69,7 +66,7 @@ function createWalletKey({ address, privateKey }: Pick<Wallet, 'address' | 'priv
       try {
         return secp256k1().sign(digest, secret)
       } catch {
-        // The cause is left out, since it may quote the key.
+        // The cause is left out, because it may quote the key.
         throw unavailable('The transaction could not be signed.', { address, nonce })
       }
     },

@@ -7,18 +7,18 @@ import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../../domain/lane/lane.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 
-/** `transfer(address,uint256)` of ERC-20. */
+/** ERC-20 `transfer(address,uint256)`. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery` needs a proof, `own` does not. An object refuses the call; `by` is the config field that decides. */
+/** `delivery` needs a proof, `own` needs none. An object is a refusal with the config field that decides (`by`). */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-/** Last check before signing: no-ops, payments, operators' calls, proofs and limits. Throws what `Signer` throws. */
+/** The last check before signing. Throws what `Signer` throws. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
   const costs = createSpendingLog(spendingFolder, limits, clock)
-  // Counted separately, since payments that somebody ordered must not use up the limits of deliveries.
+  // Counted separately, so that ordered payments do not use up the limits of deliveries.
   const payments = createSpendingLog(join(spendingFolder, 'payments'), limits, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
@@ -37,9 +37,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    // Checked before the data fee is read, because a transaction may exceed a limit even without this fee.
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
-    // Spending counts a no-op's whole gas limit, although it uses a fraction, so that limit must be small.
+    // A no-op uses a fraction of its gas limit, but spending counts the whole limit.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
@@ -86,7 +85,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
-  // Checked first, because the operators' list must not exempt a delivery from its proof.
+  // Must come first: the operators' list must not exempt a delivery from its proof.
   if (calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -108,7 +107,6 @@ function judgeCoins(to: string, value: string, self: string, { coinPayees, topUp
   return topUps ? 'own' : { reason: 'Coins to other lanes are off.', by: 'topUps' }
 }
 
-/** Wei, without the moved coins. */
 function costOf({ gasLimit, maxFee }: Pick<Proposed, 'gasLimit' | 'maxFee'>, dataFee: bigint): bigint {
   return BigInt(gasLimit) * BigInt(maxFee) + dataFee
 }
@@ -132,7 +130,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the data is encoded exactly as the ABI says, since the token must read the address checked here. */
+/** Undefined unless the data is encoded exactly as the ABI says. The token must read the address checked here. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -140,10 +138,10 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** How long a proof is remembered, ms. A proof may become void if a guardian set expires or a chain is replaced. */
+/** Ms. A proof may become void: a guardian set may expire, or a chain may be replaced. */
 const rememberMs = 10 * 60_000
 
-/** Remembers a proved call for ten minutes, or longer once it is signed, because fee raises sign it again. */
+/** A signed call stays proved for its nonce, because fee raises sign the call again. */
 function rememberProofs(proveCall: (call: Intent) => Promise<void>, clock: () => number) {
   const proved = new LRUCache<string, { readonly at: number; readonly nonces: Set<number> }>({ max: mostProved })
   return {

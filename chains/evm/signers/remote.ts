@@ -7,15 +7,12 @@ export interface RemoteSpec {
   readonly kind: 'remote'
   /** A web3signer in eth1 mode. User info becomes HTTP basic authentication. */
   readonly url: string
-  /** The public key in web3signer. Absent: found by the lane's address. */
+  /** Public key in web3signer. Default: the key of the lane's address. */
   readonly identifier?: string | undefined
   readonly timeoutMs: number
 }
 
-/**
- * A key behind web3signer (Eth1SignRoute), which signs keccak256 of the unsigned transaction (EIP-155, EIP-2718).
- * Throws SIGNER_OFFLINE if web3signer does not answer, SIGNER_UNAVAILABLE if it lacks the key.
- */
+/** A key behind web3signer (Eth1SignRoute). Throws SIGNER_OFFLINE (no answer), SIGNER_UNAVAILABLE (no such key). */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
   const service = connect(spec)
   const known = await service.publicKeys()
@@ -29,12 +26,10 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
   return { address, sign: ({ unsigned }) => service.sign(found, unsigned) }
 }
 
-/** Maximum size of an answer, bytes: 30,000 public keys. */
 const mostBytes = 4 * 1_024 * 1_024
 
 function connect({ url, timeoutMs }: RemoteSpec) {
   const base = new URL(url)
-  // web3signer uses no query.
   base.search = base.hash = ''
   if (!base.pathname.endsWith('/')) base.pathname += '/'
   const facts = { signer: base.origin }
@@ -52,11 +47,11 @@ function connect({ url, timeoutMs }: RemoteSpec) {
     } catch (error) {
       if (error instanceof AnswerTooLong) throw offline('The remote signer gave an answer that is too long.')
       const silent = error instanceof Error && error.name === 'TimeoutError'
-      // The cause is left out, since it may quote the URL.
+      // The cause is left out, because it may quote the URL.
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
     }
     if (status === 200) return text
-    // The body is left out, since it may quote the request, or be a gateway's page.
+    // The body may quote the request, so it is left out.
     throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
   }
 
@@ -89,7 +84,6 @@ const meanings: Readonly<Record<number, string>> = {
   429: ' (too many requests)',
 }
 
-/** Takes a key with or without prefix byte. Undefined if it is of another curve. */
 function addressOf(publicKey: string): string | undefined {
   const hex = digits(publicKey)
   try {

@@ -5,13 +5,13 @@ import type { SigningLimits } from '../../signing-port.ts'
 import { LRUCache } from 'lru-cache'
 
 const minuteMs = 60_000
-/** Spending is summed per interval of this length, ms. So the spending of an hour covers 60 to 65 minutes. */
+/** Ms. The spending of an hour therefore covers 60 to 65 minutes. */
 const bucketMs = 5 * minuteMs
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 type Window = keyof typeof windows
-/** How many sums are kept: enough for a week. The limit is a number, not an age, since a clock may jump. */
+/** Enough for a week. The limit is a number and not an age, because a clock may jump. */
 const mostBuckets = 2_400
-/** How many nonces' costs are remembered. A later attempt for an older nonce counts in full. */
+/** A later attempt for an older nonce counts in full. */
 const mostNonces = 1_024
 
 export interface Exceeded {
@@ -31,13 +31,11 @@ export class SpendingCounter {
   readonly #buckets = new Map<number, bigint>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
-  /** Wei by which `cost` exceeds earlier attempts of the nonce. @param nonce absent for a new nonce */
   added(cost: bigint, nonce: number | undefined): bigint {
     const before = nonce === undefined ? 0n : (this.#dearest.peek(nonce) ?? 0n)
     return cost > before ? cost - before : 0n
   }
 
-  /** Call before an attempt is signed. */
   charge(cost: bigint, nonce: number, nowMs: number): void {
     const added = this.added(cost, nonce)
     if (added === 0n) return
@@ -66,28 +64,26 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** This many old files are always kept, because a clock that runs ahead makes files look old that still count. */
+/** If the clock runs ahead, files that still count look old. So this many files are always kept. */
 const keptFiles = 200
 
-/** A log is not read again within this time, ms, except after an attempt was recorded. */
 const freshMs = 1_000
 
-/** To notice changes, this many bytes before the end of the last read are compared. They include the last line. */
+/** Bytes before the end of the last read that are compared, to notice a changed file. */
 const comparedBytes = 80
 
 interface SpendingLog {
   readonly spending: SpendingCounter
   /** Records an attempt, unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
-  /** Records nothing. Reads the log, at most once per second. Throws SPENDING_UNRECORDED. */
+  /** Records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
   check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
 }
 
 /**
- * A file per hour, with a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the signature.
- * Processes with the same key share the folder: each appends its line, reads all lines, and checks again. A refused
- * attempt stays counted. A line cut by a crash belongs to an unsigned attempt. Any other broken line may have been an
- * attempt, so nothing is signed until that line is repaired or a day old.
+ * A file per hour, with a line per attempt (`<ms since the epoch> <nonce> <wei>`) before the attempt is signed.
+ * Each process that shares the folder appends its line, reads all lines, and checks again. A refused attempt stays
+ * counted. A broken line may have been an attempt, so nothing is signed until it is repaired or a day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const files = createSpendingFiles(folder, clock)
@@ -101,7 +97,6 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     // The first line break ends a line that a crash may have cut.
     const line = `\n${now} ${nonce} ${cost}\n`
     if (files.spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
-    // Checked again with the lines of all processes. This attempt is already counted.
     await recorded(folder, files.catchUp)
     return files.spending.exceeded(limits, cost, nonce, now)
   }
@@ -121,10 +116,9 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
   }
 }
 
-/** Counts all lines of the files. Throws errors of the file system, SPENDING_UNRECORDED for a broken line. */
 function createSpendingFiles(folder: string, clock: () => number) {
   let spending = new SpendingCounter()
-  /** How far each hour's file was read. Old files are read on, as a process whose clock differs may append to them. */
+  /** Old files are read too, because a process whose clock differs may append to them. */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
   let caughtUpAt = -Infinity
@@ -146,7 +140,6 @@ function createSpendingFiles(folder: string, clock: () => number) {
     caughtUpAt = startedAt
   }
 
-  /** Counts all files again, because an operator changed or removed one. */
   function startAnew(): Promise<void> {
     spending = new SpendingCounter()
     readTo.clear()
@@ -158,17 +151,15 @@ function createSpendingFiles(folder: string, clock: () => number) {
     if (performance.now() - caughtUpAt > freshMs) await catchUp()
   }
 
-  /** False if the text that was read before has changed. */
   async function readOn(hour: number, size: number): Promise<boolean> {
     const { bytes, end } = readTo.get(hour) ?? { bytes: 0, end: '' }
     if (size <= bytes) return size === bytes
     const text = await textFrom(fileOf(folder, hour), bytes - end.length, size)
     if (!text.startsWith(end)) return false
     const whole = text.slice(end.length, text.lastIndexOf('\n') + 1)
-    // No line counts before all are checked, because a text with a broken line is read again.
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A crash may have cut digits off the cost. The lower cost counts too, although that attempt was never signed.
+      // A crash may have cut digits off the cost. The line still counts, although its attempt was never signed.
       if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
       if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
       return []

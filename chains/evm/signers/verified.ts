@@ -6,11 +6,11 @@ import { type EncodedTransaction, encodeTransaction } from '../transactions/enco
 
 export interface Key {
   readonly address: string
-  /** Returns a signature, or the two numbers that a remote service gives. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** Remote services return only the two numbers. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   sign(transaction: EncodedTransaction): Promise<Signature | SignatureNumbers>
 }
 
-/** Checks address and low `s` of signatures. Throws SIGNER_UNAVAILABLE (bad field), SIGNER_OFFLINE (bad signature). */
+/** Checks that signatures are the key's own. Throws SIGNER_UNAVAILABLE (bad field), SIGNER_OFFLINE (bad signature). */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -46,7 +46,6 @@ export interface SignatureNumbers {
   readonly s: bigint
 }
 
-/** The signature with low `s` (EIP-2) that recovers to the address. Undefined if there is none. Never throws. */
 function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNumbers): Signature | undefined {
   if (r < 1n || r >= curveOrder || s < 1n || s >= curveOrder) return undefined
   const compact = Buffer.concat([toWord(r), toWord(s > curveOrder / 2n ? curveOrder - s : s)])
@@ -54,16 +53,15 @@ function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNum
   return yParity === undefined ? undefined : { compact, yParity }
 }
 
-/** ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
+/** Reads an ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
 export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefined {
-  // A signature has at most 72 bytes, so every length takes one byte.
   if (bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) return undefined
   const r = readInteger(bytes, 2)
   const s = r && readInteger(bytes, r.end)
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** Reads a positive integer. If the integer's first bit is set, a zero byte must precede it. */
+/** In DER, an integer whose first bit is set would be negative. A leading zero byte makes it positive. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

@@ -9,12 +9,10 @@ import { RpcError } from '../nodes/node-errors.ts'
 
 /** Full nodes keep 128 states (go-ethereum TriesInMemory). Older states need an archive node. */
 export const statesKept = 128
-/** This many lower counts in a row prove an earlier read wrong. */
+/** After this many lower counts in a row, the higher count must have been wrong. */
 const mostLowerReads = 5
 
-/** If a balance is outside these factors of the last agreed balance, all nodes are asked. */
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }
-/** Wait for slower nodes once more than half have answered, ms. */
 const graceMs = 500
 
 export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
@@ -28,14 +26,13 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
 
   const countAt = (address: string, at: string) => nodes.request('eth_getTransactionCount', [address, at], readCount)
 
-  /** If the node pruned the state or lacks the block, asks by the tag `finalized` instead. */
   const finalizedCountAt = (address: string, at: string) =>
     countAt(address, at).catch((error: unknown) => {
       if (!(error instanceof RpcError) || at === 'finalized') throw error
       return countAt(address, 'finalized')
     })
 
-  /** Asks all nodes about an unlikely balance, since a false 0 would stop the lane. */
+  /** A false balance of 0 would stop the lane, so all nodes are asked about an unlikely balance. */
   async function readBalance(address: string): Promise<string> {
     const read = (value: unknown) => toDecimal(value, 'balance')
     const params = [address, 'latest']
@@ -63,7 +60,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     return { ...nonces, balance, block: { height, hash } }
   }
 
-  // The version is the event, not the head's hash, because the finalized height may rise without a new head.
+  // The version is the event, because the finalized height may rise without a new head.
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {
@@ -77,7 +74,6 @@ function finalizedTag(event: HeadEvent, finality: FinalityPolicy): string {
   return event.latest.height - event.finalized < statesKept ? toQuantity(event.finalized) : 'finalized'
 }
 
-/** The highest nonces read on this branch. A lagging node cannot lower them. */
 function createFloors() {
   const none = { latest: 0, finalized: 0, lower: 0 }
   const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
@@ -87,7 +83,6 @@ function createFloors() {
       const isLower = read.latestNonce < known.latest || read.finalizedNonce < known.finalized
       const lower = isLower ? known.lower + 1 : 0
       const floor = lower < mostLowerReads ? { ...known, lower } : none
-      // Floors apply only if the head at the time of the read is still canonical.
       const latestNonce = isCanonical ? Math.max(floor.latest, read.latestNonce) : read.latestNonce
       const finalizedNonce = Math.min(latestNonce, Math.max(floor.finalized, read.finalizedNonce))
       if (isCanonical) floors.set(address, { latest: latestNonce, finalized: finalizedNonce, lower: floor.lower })

@@ -9,14 +9,13 @@ export interface EncodedTransaction {
   readonly unsigned: string
   readonly digest: Uint8Array
   readonly signingHash: string
-  /** Does not check the signature. Hex is 0x, lower case. */
   signed(signature: Signature): { readonly raw: string; readonly hash: string }
 }
 
 const type2 = Buffer.from([2])
 const emptyList = Buffer.from([0xc0])
 
-/** Equal input gives equal bytes. Legacy if `maxFee` equals `tip`. Throws RangeError, SyntaxError or TypeError. */
+/** Encodes a legacy transaction if `maxFee` equals `tip`, else type 2. Throws RangeError, SyntaxError, TypeError. */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
   if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is not a whole number.')
@@ -34,7 +33,6 @@ function dynamicFee(nonce: number, fields: Buffer): EncodedTransaction {
   return encoded(nonce, typed(), (yParity, r, s) => typed(number(BigInt(yParity)), r, s))
 }
 
-/** EIP-155: the chain id is signed in place of the signature, and is part of `v`. */
 function legacy(nonce: number, fields: Buffer, chainId: bigint): EncodedTransaction {
   const unsigned = list(fields, number(chainId), number(0n), number(0n))
   return encoded(nonce, unsigned, (yParity, r, s) => list(fields, number(chainId * 2n + 35n + BigInt(yParity)), r, s))
@@ -55,7 +53,6 @@ function encoded(nonce: number, unsigned: Buffer, attach: (yParity: 0 | 1, r: Bu
   }
 }
 
-/** Throws TypeError, also for an address in mixed case with a wrong checksum (EIP-55). */
 function addressBytes(address: string): Buffer {
   const digits = /^0x([0-9a-f]{40})$/i.exec(address)?.[1]
   if (digits === undefined) throw new TypeError('The recipient is not an address.')

@@ -5,20 +5,18 @@ import type { EvmHeads } from '../heads/heads.ts'
 import type { Receipts } from './receipts.ts'
 
 const mostAccepted = 4_096
-/** If fewer blocks than this are cached, a hash without a receipt is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
-/** After this many reads without the receipt, all nodes are asked. A node that merely lags would have it by then. */
+/** A node that only lags has the receipt after this many reads. Then all nodes are asked. */
 const mostMisses = 3
 
 type Due =
-  /** Nothing to read: the receipt was read, or a later block will list the hash. */
+  /** The receipt was read, or a later block will list the hash. */
   | { readonly kind: 'nothing' }
-  /** The lookup failed `unknown` times. The next block repeats it: a block below the cache may include the hash. */
+  /** Due for a lookup, after `unknown` lookups that found nothing. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** Looked up in vain `unknown` times, and again at the next block: it may be mined below the cached blocks. */
+  /** `unknown` lookups found nothing. The next block repeats the lookup: an uncached block may include the hash. */
   | { readonly kind: 'unknown'; readonly unknown: number }
-  /** A cached block lists the hash. `misses`: how often a node lacked the receipt. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
 interface WatchedHash {
@@ -38,7 +36,6 @@ const nothing: Due = { kind: 'nothing' }
 const lookup: Due = { kind: 'lookup', unknown: 0 }
 const unseen: Inclusion = { kind: 'unseen' }
 
-/** All watches of a chain. They share the reads of receipts. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
@@ -51,7 +48,6 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // Looks up a new hash unless a node accepted it as new, and a known hash unless this watch is included already.
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -61,14 +57,13 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     if (heads.breaks !== knownBreaks) watches.recheck(applied[0]?.height ?? latest.height)
     knownBreaks = heads.breaks
     watches.apply(applied)
-    // With the new head, a receipt may have become final.
     for (const watch of watches.all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
     reads.all()
   })
   heads.onPoll(reads.all)
 
   return {
-    /** Call when a node accepted the transaction as new. Its receipt is then not read before a block lists it. */
+    /** Call when a node accepted the transaction as new. Its receipt is then read only once a block lists it. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
@@ -135,13 +130,12 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     if (receipt) return judge(watched, receipt)
     if (kept.find(watched.hash)) return
     watched.due = afterUnknown(watched.due, kept)
-    // The transaction was in a block and no longer is in any.
     for (const { watch, inclusion } of before) {
       if (watch.inclusion === inclusion && inclusion.kind === 'included' && inclusion.receipt.hash === watched.hash) show(watch, unseen)
     }
   }
 
-  /** Believes a success if a cached block lists its hash. Otherwise more than half of the nodes must agree. */
+  /** One node's receipt is enough for a success that a cached block lists. Otherwise most nodes must agree. */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') settle(watched, receipt)
@@ -164,7 +158,6 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
 
   return {
     listed,
-    /** Starts all due reads. A read that fails stays due until the next poll. */
     all() {
       listed()
       for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
@@ -184,7 +177,6 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** Repeats the lookup while few blocks are cached: a block below them may include the hash, and the node may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const hasFewBlocks = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
@@ -195,7 +187,6 @@ function included(heads: EvmHeads, receipt: Receipt): Inclusion {
   return { kind: 'included', receipt, final: receipt.block.height <= (heads.current?.finalized ?? -1) }
 }
 
-/** The watches by hash. No I/O. */
 function createWatchedHashes() {
   const all = new Set<WatchState>()
   const byHash = new Map<string, WatchedHash>()

@@ -10,10 +10,9 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Number of heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
+/** Heights that one round reads in parallel. Two rounds are enough for 128 blocks. */
 const probes = 15
 
-/** See `Chain.mined`. */
 export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum) {
   async function findIn(address: string, nonce: number, height: number): Promise<MinedTransaction | undefined> {
     const { transaction } = await agree({
@@ -38,7 +37,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    // Every node keeps the head's state, so if no node answers, the nodes have refused the call.
+    // Every node has the head's state, so a missing count is a refusal.
     if (now === undefined)
       throw new RelayerError('NODE_REFUSED', { detail: "No node returns the account's transaction count.", facts: { chain } })
     if (now <= nonce) return undefined
@@ -51,26 +50,24 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node searches; most nodes confirm the transaction. If it finds none, it may lie, and most nodes search. */
+  /** One node searches, and most nodes confirm its find. If it finds none, most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
     const byOne = (height: number) => nodes.request(method, [address, toQuantity(height)], readCount).catch(unlessPruned)
-    /** If too few nodes keep the state, one node's count is used. Most nodes still confirm the transaction. */
+    /** Uses one node's count if too few nodes keep the state. Most nodes still confirm the transaction. */
     const byMost = (height: number) => {
       const params = [address, toQuantity(height)]
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
     }
     const found = await search(address, nonce, byOne)
-    // A single node does not search again, since each step of the second search would have to wait for another block.
+    // With a single node, each step of a second search would have to wait for another block.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }
 
-/** Undefined if the asked nodes have pruned the state at this height. */
 type CountAt = (height: number) => Promise<number | undefined>
 
-/** Finds the lowest height at which the nonce is used. Undefined if a state that the search needs is pruned. */
 async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
@@ -136,7 +133,6 @@ export function signingHashOf(raw: Record<string, unknown>): string {
   return transaction.unsignedHash
 }
 
-/** Nodes return r and s without leading zeros. */
 function word(value: unknown, what: string): string {
   return toBeHex(BigInt(toDecimal(value, what)), 32)
 }

@@ -5,10 +5,10 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** If at least this many receipts, and a quarter of the block's, are wanted, one read of the whole block is cheaper. */
+/** From this many receipts, and a quarter of the block's, one read of the whole block is cheaper. */
 const wholeBlockFrom = 4
 
-/** After a node refused to return a whole block's receipts, they are read one by one for this many blocks. */
+/** Blocks for which receipts are read one by one after a node lacked eth_getBlockReceipts. */
 const singlyBlocks = 1_000
 
 function toStatus(value: unknown): Receipt['status'] {
@@ -17,7 +17,6 @@ function toStatus(value: unknown): Receipt['status'] {
   return status === 1 ? 'success' : 'reverted'
 }
 
-/** Throws NODE_REFUSED. */
 export function readReceipt(value: unknown): Receipt {
   const raw = toRecord(value, 'receipt')
   return {
@@ -31,7 +30,6 @@ export function readReceipt(value: unknown): Receipt {
   }
 }
 
-/** Undefined if the node knows no block with the transaction. Throws NODE_REFUSED. */
 function readReceiptIfAny(value: unknown): Receipt | undefined {
   // Some nodes return a receipt without a block for a pending transaction.
   return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
@@ -48,7 +46,6 @@ export function readLog(value: unknown): Log {
 
 export type Receipts = ReturnType<typeof createReceipts>
 
-/** Reads receipts. All calls of a tick share one HTTP request. */
 export function createReceipts(nodes: Nodes, agree: Quorum) {
   let singlyUpTo = -1
 
@@ -58,7 +55,6 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
 
   async function ofWholeBlock(block: BlockRef): Promise<readonly Receipt[] | undefined> {
     try {
-      // A node without the block answers null.
       return await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)], (value) =>
         value === null ? [] : toList(value, 'receipts').map(readReceipt),
       )
@@ -89,7 +85,6 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         },
         key: keyOf,
       }),
-    /** Undefined: more than half of the nodes know no block with the transaction. */
     agreedIfAny: (hash: string) =>
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,
@@ -98,7 +93,6 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         read: readReceiptIfAny,
         key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
       }),
-    /** Returns only receipts of exactly this block. */
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
       const many = block.height > singlyUpTo && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map((hash) => one(hash))))

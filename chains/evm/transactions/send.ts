@@ -5,9 +5,9 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals by precedence. Statements about the nonce come first, then `ambiguous`: a silent node may hold the
- * transaction, so a refusal further down must not free, hold or re-price the nonce. `fatal` counts only if no node says
- * anything else.
+ * Refusals by precedence. Statements about the nonce come first. Then `ambiguous`: a silent node may hold the
+ * transaction, so no refusal below may free, hold or re-price the nonce. `fatal` counts only if no node says anything
+ * else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -23,7 +23,6 @@ const order: readonly SendErrorClass[] = [
   'fatal',
 ]
 
-/** See `Chain.send`. `accepted` is called with the hash of each transaction that a node took as new. */
 export function createSend(nodes: Nodes, errors: ErrorTexts | undefined, accepted: (hash: string) => void): Chain['send'] {
   const classify = createClassifier(errors)
   return async (raw, hash) => {
@@ -39,7 +38,7 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   try {
     await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
       const outcome = readAnswer(answer, classify)
-      // An unexpected error may come after the bytes were sent. Only a TransportError can prove that a node got none.
+      // Only a TransportError can prove that a node did not get the bytes.
       outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived !== false })
       return outcome.kind !== 'refused'
     })
@@ -48,7 +47,6 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   }
   const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
   if (taken) return taken.outcome
-  // Nodes that were not reached count only if none was reached.
   const reached = outcomes.filter((answer) => answer.reached)
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
   const [best] = said.toSorted((a, b) => order.indexOf(a.error) - order.indexOf(b.error))
@@ -70,8 +68,9 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 
 /**
  * Patterns in lower case; the first match wins. Gateways come first, because they may quote anything. Replacement
- * precedes `underpriced`. Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go,
- * reth rpc-eth-types, foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ * precedes `underpriced`.
+ * Sources: chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types,
+ * foundry anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
@@ -185,7 +184,6 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /invalid gas fee cap/, // Klaytn
     /max priority fee per gas higher than max fee per gas/, // zkSync, go-ethereum
   ],
-  // zkEVM, X Layer.
   ['terminally-stuck', /not enough .{0,80}counters? to continue|out of counters at node level/],
 ]
 
@@ -197,7 +195,7 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 
 type Classify = ReturnType<typeof createClassifier>
 
-/** Matches a node's message, never revert data. `overrides` are matched first. Without a match: `ambiguous`. */
+/** Matches a node's message, but not revert data. `overrides` are matched first. Without a match: `ambiguous`. */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

@@ -27,27 +27,24 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** An estimate is plausible within these factors of earlier ones. A lower one runs out of gas despite margins. */
+/** A lower estimate runs out of gas despite margins. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** After an estimate was too low, all nodes are asked for this time, ms, so that only the first calls fail. */
+/** Ms during which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/** Number of remembered calls. If a call is estimated again, it may have run out of gas the first time. */
+/** Remembered calls. A call that is estimated again may have run out of gas the first time. */
 const mostCalls = 4_096
 
 /**
- * Returns the estimated gas times `gasFactor`, at most the block's limit. One node's estimate counts if it is near
- * earlier estimates of most nodes. Otherwise all nodes are asked, so that one node cannot stop deliveries: the median
- * counts, or what most nodes report (a revert, or a sender without funds). Throws TRANSACTION_REFUSED if the sender
- * cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * One node's estimate counts if it is near earlier agreed estimates. Otherwise all nodes are asked.
+ * Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** `limit` is set if the call's gas limit was computed from a single node's estimate. */
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // Names the latest block, because otherwise some nodes (anvil, older go-ethereum) include our own pending call.
+    // Without a block tag, some nodes (anvil, older go-ethereum) include our own pending call.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -88,7 +85,6 @@ function failureOf(error: unknown): Failure | undefined {
   return revertOf(error)
 }
 
-/** The median estimate or the failure of most nodes. Without a majority: the first answer, without its revert data. */
 async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
@@ -109,14 +105,13 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** For `eth_call` and `eth_estimateGas`. Undefined for other errors. */
+/** For `eth_call` and `eth_estimateGas` only. Undefined for an error that is no revert. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)
   return { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) }
 }
 
-/** The text of Error(string), Panic(uint256), or a custom error's selector. Undefined for none. */
 export function decodeReason(data: string): string | undefined {
   if (data.length < 10) return undefined
   const selector = data.slice(0, 10)
@@ -138,7 +133,6 @@ function findData(data: unknown): string {
   return inner.data !== undefined ? findData(inner.data) : findData(inner.result)
 }
 
-/** Longer messages are cut, since contracts choose the text. */
 const longestMessage = 1_000
 
 function plainReason(message: string): string {
