@@ -9,7 +9,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** `open`: no token. `read`: any token. The name of an order: a token of the level that the order needs. */
+/** `open` needs no token, `read` any valid token, and an order's name a token of the level of that order. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
@@ -17,7 +17,6 @@ declare module 'fastify' {
     access?: RouteAccess
   }
   interface FastifyRequest {
-    /** Undefined: the route is open. */
     principal: Principal | undefined
     identity: Promise<Principal> | undefined
   }
@@ -27,7 +26,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/** Counts requests by valid token, else by address, so clients without a token cannot use up an operator's limit. */
+/** Counts requests by valid token, else by address. Clients without a token cannot use up the limit of a token. */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)
@@ -38,7 +37,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Routes that are added later must name their access. The token is checked after the rate limit, before the body. */
+/** Makes routes that are added later name their access. Checks the token after the rate limit and before the body. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { transferStates } from '../domain/transfer/transfer.ts'
 
-/** API answers that the page shows, too. The page takes its types from here, so this file needs nothing from Node. */
+/** API answers that the page also uses. The page imports this file, so it must not import Node modules. */
 
-/** Problem details (RFC 9457), with fields of the error catalogue. */
+/** Problem details (RFC 9457). */
 export const problemSchema = z
   .object({
     type: z.string().describe('Names the kind of problem: `urn:portage:error:` and the code.'),

@@ -22,14 +22,12 @@ export interface ApiDeps {
   readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain> }
   readonly metrics: Metrics
   readonly logger: Logger
-  /** Whether this process feeds the streams and sets their metrics itself. */
+  /** True if this process itself reads the streams and sets their metrics. */
   readonly feedsStreams: boolean
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   readonly heartbeatMs?: number
-  /** Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and errors of the audit's reads. */
   readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }
 
-/** The Fastify instance. Zod schemas give its requests and answers their types. */
 export type Api = Parameters<FastifyPluginCallbackZod>[0]

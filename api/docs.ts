@@ -53,7 +53,7 @@ const stylesheet = '/docs/style.css'
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const headers = { ...pageHeaders, 'content-security-policy': policy }
 
-/** `GET /docs`. Needs no token, because browsers send none for a page. Shows nothing about this deployment. */
+/** `GET /docs`. Needs no token, because browsers send none for a page, and shows nothing about this deployment. */
 export function docsRoutes(app: Api): void {
   const options = { config: { access: 'open' }, schema: { hide: true } } as const
   let page: string | undefined
@@ -174,7 +174,6 @@ function fieldsHtml(schema: JsonSchema, depth = 0): string {
 
 const replaced: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Escapes text for the content of an element or a quoted attribute. */
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (one) => replaced[one] ?? '')
 }

@@ -4,7 +4,6 @@ import { type ErrorCode, RelayerError, toRelayerError } from '../domain/catalogu
 import { redactText } from '../observability/redact.ts'
 import { type Problem, problemSchema } from './answers.ts'
 
-/** RFC 9457. */
 export const problemType = 'application/problem+json'
 
 export const errorSchema = {
@@ -12,7 +11,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** The status of all other codes is 503 if they are retriable, else 422: the request was understood, but refused. */
+/** Other codes have the status 503 if they are retriable, and 422 if not. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
@@ -26,10 +25,9 @@ const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
 }
 const statusByCode = new Map(Object.entries(codesByStatus).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)])))
 
-/** About the time of a block on most chains. */
 const retryAfterSeconds = 10
 
-/** An answer without secrets. `retryAfter`: seconds, if a retry may help. `challenge`: the header www-authenticate. */
+/** Converts an error to an answer without secrets. `retryAfter` is in seconds; `challenge` is for www-authenticate. */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
   const status = statusByCode.get(error.code) ?? (error.retriable ? 503 : 422)
@@ -78,7 +76,6 @@ function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly 
 
 type FieldErrors = NonNullable<Problem['errors']>
 
-/** A Zod issue inside a union's option, which the validator does not convert. */
 interface RawIssue {
   readonly code?: string
   readonly path: readonly PropertyKey[]
@@ -87,11 +84,10 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** How many wrong fields an answer lists at most. A body of 256 KB can have a hundred thousand. */
+/** A body of 256 KB can have a hundred thousand wrong fields. */
 const mostNamed = 50
 const longest = 200
 
-/** The first wrong fields of a request. @param context `body`, `querystring`, `params` or `headers` */
 export function fieldErrors(context: string, issues: readonly Partial<FastifySchemaValidationError>[]): FieldErrors {
   const found = issues.slice(0, mostNamed).flatMap(({ keyword, instancePath = '', message, params }) => {
     const path = instancePath.split('/').filter(Boolean)
@@ -103,7 +99,7 @@ export function fieldErrors(context: string, issues: readonly Partial<FastifySch
   }))
 }
 
-/** Lists each unknown field. For a union, reports the option with the fewest wrong fields. */
+/** For a union, reports only the option with the fewest wrong fields. */
 function expanded(issue: RawIssue): { readonly path: readonly PropertyKey[]; readonly message: string }[] {
   const { code, path, message, errors = [], keys = [] } = issue
   if (code === 'unrecognized_keys' && keys.length > 0) return keys.map((key) => ({ path: [...path, key], message: 'is not known here' }))

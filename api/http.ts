@@ -6,21 +6,18 @@ import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, request
 import type { Api } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 
-/** Limits of size and time, and problem details for errors outside Fastify's routes. */
 export const serverOptions = {
-  /** Bytes; far more than the longest VAA. */
   bodyLimit: 256 * 1024,
   requestTimeout: requestTimeoutMs,
   keepAliveTimeout: idleTimeoutMs,
   maxRequestsPerSocket: maxRequestsOfConnection,
-  /** Transfer ids are longer than fastify's 100 characters. */
+  /** Transfer ids can be longer than Fastify's default of 100 characters. */
   routerOptions: { maxParamLength: 1_000 },
   http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
   frameworkErrors: (error: Error, _: FastifyRequest, reply: FastifyReply) => sendError(reply, error),
   clientErrorHandler,
 } as const
 
-/** @param given overrides the status of the error's code */
 export function sendError(reply: FastifyReply, error: unknown, given?: number) {
   const { status: usual, retryAfter, challenge, body } = toErrorAnswer(error)
   const status = given ?? usual
@@ -32,7 +29,7 @@ export function sendError(reply: FastifyReply, error: unknown, given?: number) {
     .send({ ...body, status })
 }
 
-/** Throws API_LISTEN: the port is in use, or the address does not belong to this machine. */
+/** Throws API_LISTEN if the port is in use or the address does not belong to this machine. */
 export async function listen(app: Pick<Api, 'listen'>, { host, port }: Pick<Config['api'], 'host' | 'port'>): Promise<void> {
   try {
     await app.listen({ host, port })
@@ -60,7 +57,7 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** Throws ACCESS_HOST. @param names the config's host names; IP addresses and localhost are always accepted */
+/** Throws ACCESS_HOST for a host outside `names`. IP addresses and localhost are always accepted. */
 export function assertHost(host: string | undefined, names: readonly string[]): void {
   if (!isOwnHost(host, names)) throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })
 }

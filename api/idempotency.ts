@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { claimKey } from '../temporal/client/calls/idempotency-key.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** The header of a repeatable request (draft-ietf-httpapi-idempotency-key-header). */
+/** Source: draft-ietf-httpapi-idempotency-key-header */
 export const idempotencyHeaders = z.object({
   'idempotency-key': z
     .string()
@@ -20,7 +20,7 @@ interface Answer<Body> {
   readonly body: Body
 }
 
-/** Runs `work` once per key. Errors free the key. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, errors of `work`. */
+/** Runs `work` once per idempotency key. An error frees the key. Throws IDEMPOTENCY_KEY_* and TEMPORAL_UNAVAILABLE. */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
   request: FastifyRequest,
@@ -38,7 +38,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // If the answer cannot be stored, the request still succeeds, since a repeated request finds the started transfers.
+  // The request succeeds even if its answer cannot be stored, because a repeated request finds the started transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

@@ -1,10 +1,7 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
-/**
- * The schema of a route, with an `operationId`, from which generated clients name their functions. The wildcard of
- * spy_relayer's route becomes a named parameter, because OpenAPI has no wildcards.
- */
+/** Adds an `operationId`, and names the wildcard of spy_relayer's route, because OpenAPI has no wildcards. */
 export const describeRoute: SwaggerTransform = (document) => {
   const { schema, url } = jsonSchemaTransform(document)
   if (schema?.hide) return { schema, url }
@@ -13,10 +10,7 @@ export const describeRoute: SwaggerTransform = (document) => {
   return { schema: { ...schema, ...(params !== undefined && { params }), operationId }, url: url.replace('*', ':vaa') }
 }
 
-/**
- * The words of the path. A name before a parameter is singular, and a GET begins with `get`: `getTransfers`,
- * `transferRetry`, `transfersRetry`, `laneCancelNonce`. A POST without a verb in its path begins with `post`.
- */
+/** Generated clients name their functions by this id: `getTransfers`, `transferRetry`, `laneCancelNonce`. */
 export function operationIdOf(method: string, path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== 'v1')
   const words = parts.flatMap((part, index) => {
@@ -30,7 +24,6 @@ export function operationIdOf(method: string, path: string): string {
     .join('')
 }
 
-/** The document with a component for each schema that has an `id` and that a route uses. */
 export const withComponents: SwaggerTransformObject = (document) => {
   const whole = jsonSchemaTransformObject(document)
   if (!('components' in whole)) return whole
@@ -48,7 +41,7 @@ export const withComponents: SwaggerTransformObject = (document) => {
   return { ...whole, components: { ...whole.components, schemas: kept } } as typeof whole
 }
 
-/** The paths of a document, with the schema in place of each reference. No component refers to itself. */
+/** Replaces each reference by its schema. No component refers to itself. */
 export function expandedPaths({ paths, components }: { readonly paths?: object; readonly components?: object }): unknown {
   const { schemas = {} } = (components ?? {}) as { readonly schemas?: Readonly<Record<string, unknown>> }
   const expand = (part: unknown): unknown => {

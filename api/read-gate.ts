@@ -6,7 +6,7 @@ export interface GateLimits {
   readonly waiting: number
 }
 
-/** Runs a read. Throws API_BUSY, and errors of the read. */
+/** Throws API_BUSY, and the errors of the read. */
 export type ReadGate = <Answer>(read: () => Promise<Answer>) => Promise<Answer>
 
 /** Limits expensive reads: a process runs at most `atOnce` of them, and at most `waiting` more wait. */
@@ -16,7 +16,7 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   return async (read) => {
     if (running >= atOnce) {
       if (queue.length >= waiting) throw new RelayerError('API_BUSY', { facts: { atOnce, waiting } })
-      // A finished read hands its place to the next, so `running` does not change.
+      // A finished read gives its place to the next one, so `running` does not change.
       await new Promise<void>((go) => queue.push(go))
     } else running += 1
     try {
@@ -38,7 +38,7 @@ export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, Re
 
 const mostKept = 20
 
-/** Shares reads by key, until `keepMs` after the answer. Throws API_BUSY and errors of the read, which are not kept. */
+/** Shares an answer among callers with the same key until `keepMs` after it. Throws API_BUSY; keeps no failed read. */
 export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
   const kept = new LRUCache<string, Promise<Answer>>({ max: mostKept })
   return (key, read) => {

@@ -39,7 +39,7 @@ export const restApi = {
   },
 }
 
-/** The API, not listening yet. Closing it does not close its dependencies. */
+/** Creates the API without listening. Closing it does not close its dependencies. */
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const app = Fastify({ ...serverOptions, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
   limitConnections(app.server)
@@ -56,12 +56,12 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const unknown = new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' })
   app.setNotFoundHandler((_, reply) => sendError(reply, unknown, 404))
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern of the route is the label, because each concrete path would make a new series.
+    // The label is the route's pattern, because each concrete path would create another series.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
-  // Drops requests of a closed connection: Node's parser still reports them after `limitConnections` has closed it.
+  // Node's parser still reports requests of a connection that `limitConnections` has closed.
   app.addHook('onRequest', (request, reply, done) => (request.raw.socket.destroyed ? void reply.hijack() : done()))
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
   const check = tokenCheckOf(deps)
@@ -76,7 +76,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // Added last, because hooks run one after another and this route's preClose hook waits for a poll of Temporal.
+  // Added last: hooks run one after another, and this route's preClose hook waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app
@@ -99,7 +99,7 @@ function indexRoute(app: Api): void {
   )
 }
 
-/** Answers until the process can start. Answers have only the error's code, because no token is checked. */
+/** Answers until the process can start. Answers show only the error's code, because no token is checked. */
 function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })

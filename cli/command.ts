@@ -26,7 +26,7 @@ export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 export interface CommandSpec {
   readonly description: string
   readonly options?: (command: Command) => Command
-  /** Shown before the examples. Lines are wrapped, unless they begin with a space. */
+  /** Shown before the examples. Lines that begin with a space are not wrapped. */
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands
@@ -54,7 +54,6 @@ export function addCommands(
     addCommands(command, spec.commands ?? {}, context, ended, path)
     if (!run) continue
     command.action(async (...typed: unknown[]) => {
-      // Commander passes the arguments, then the options, then the command.
       const call = createCall(context, command, path.join(' '), typed.at(-2) as never)
       const outcome = await run(call, ...(typed.slice(0, -2) as never[]))
       if (outcome) print(context, call.globals, outcome)
@@ -65,13 +64,12 @@ export function addCommands(
 
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
-  /** The file is named by --config, else by PORTAGE_CONFIG, else it is portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
   /** The environment overrides the config's Temporal address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // An access token is valid for one namespace: that of the variable, if set, else the config's.
+    // An access token is valid only for this namespace.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   const temporalOf = (loaded: Config): ResolvedTemporal => ({
@@ -85,12 +83,12 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     configFile,
     config,
     temporalOf,
-    /** Throws CONFIG_INVALID, and errors of `withTemporalClient`. */
+    /** Throws CONFIG_INVALID, and the errors of `withTemporalClient`. */
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
-    /** Authenticates the author of an order. Throws ACCESS_*; if the token is invalid, before any call to Temporal. */
+    /** Authenticates the author of an order before any call to Temporal. Throws ACCESS_*. */
     async withOrder<Answer>(
       this: void,
       use: (temporal: TemporalClient, config: Config, allow: OrderContext['allow']) => Promise<Answer>,
@@ -115,7 +113,6 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   }
 }
 
-/** Columns of help texts, the same in a terminal, a log and a document. */
 export const helpWidth = 80
 const indent = '  '
 
@@ -138,13 +135,13 @@ function commandText(line: string): string {
   return words.reduce((text, word) => (fits(text, word) ? `${text} ${word}` : `${text} \\${more}${word}`), first)
 }
 
-/** Reads --token-file, else PORTAGE_TOKEN. Never an argument, as process lists show arguments. Throws INPUT_INVALID. */
+/** Reads --token-file, else PORTAGE_TOKEN. No argument has the token, because process lists show arguments. */
 export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
   if (file === undefined) return context.env['PORTAGE_TOKEN']?.trim() || undefined
   return (await textOfFile(context, file, 'The token file cannot be read.')).trim()
 }
 
-/** The principal of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
+/** Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
 async function authenticate(context: CliContext, globals: GlobalOptions, config: Config, command: string): Promise<Principal> {
   const order = orderNamed(command)
   if (!order) throw new Error(`operations/orders has no order ${command}`)
@@ -158,7 +155,7 @@ async function authenticate(context: CliContext, globals: GlobalOptions, config:
   return principal
 }
 
-/** Only warns if no worker answers, so that lanes can be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. */
+/** Only warns if no worker answers, so that lanes can still be stopped. Throws ACCESS_TOKEN_REVOKED, TEMPORAL_*. */
 async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {
     assertNotRevoked(principal, (await readSettings(client)).tokens)

@@ -51,7 +51,7 @@ export const commands: Commands = {
   completion: completionCommand,
 }
 
-/** Never throws. Resolves with the exit code. @param argv without `node` and the script */
+/** Never throws. Resolves with the exit code. `argv` has neither `node` nor the script. */
 export async function main(argv: readonly string[], context: CliContext): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok
   const program = createProgram(context, (result) => {
@@ -64,9 +64,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     // Commander has already printed its message. Help and version have exit code 0.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
-      // The options were not parsed, so `--json` is searched for here.
       if (argv.includes('--json')) {
-        // Commander's message is "(outputHelp)" if a command is missing.
         const detail = error.code === 'commander.help' ? 'a command is missing; --help lists them' : error.message.replace(/^error: /, '')
         printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail }))
       }
@@ -77,10 +75,9 @@ export async function main(argv: readonly string[], context: CliContext): Promis
   }
 }
 
-/** A dash and at least two more characters, so not -h or -V. */
 const dashed = /^-[^-].+/
 
-/** Accepts arguments that begin with one dash, as random key ids may. */
+/** Accepts arguments that begin with one dash, because random key ids may. */
 class Program extends Command {
   override createCommand(name?: string): Program {
     return new Program(name)
@@ -94,7 +91,7 @@ class Program extends Command {
   }
 }
 
-/** Throws CommanderError instead of ending the process. @param tree other commands, for tests */
+/** Throws CommanderError instead of ending the process. Tests pass another `tree`. */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const program: Command = new Program('portage')

@@ -6,10 +6,9 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
 import type { News, Poll } from './feed.ts'
 
-/** Pause between two reads of the causes, ms. It is long, because each read calls every node. */
+/** Long, because each read calls every node. */
 const causesEveryMs = 5_000
 
-/** Reads changes for the feed. Never throws. Reports a failure when it begins and when it ends. */
 export function createChanges(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   const transfers = createTransferWatch(client)
   let isReady = false
@@ -20,12 +19,12 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
     return [...begins, ...news, ...(isCut ? [{ type: 'cut', data: { what: 'transfers' } }] : [])]
   })
-  // Causes are read in the background, because nodes that do not answer must not delay events of transfers.
+  // Causes are read in the background, so that nodes that do not answer cannot delay the events of transfers.
   const pollCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/** Causes that changed since the previous call. The first call only stores the causes and returns `ready`. */
+/** Returns the causes that changed since the previous call. The first call returns only `ready`. */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, Cause> | undefined
   return async () => {
@@ -43,12 +42,12 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
   }
 }
 
-/** Two causes are equal if their counts and examples are. Their texts have heights and ages, which always change. */
+/** Ignores the texts, because the heights and ages in them change at every read. */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/** Calls `poll` when it is due, without waiting for it. Returns the news of finished calls. @param poll never throws */
+/** Calls `poll`, which must never throw, when it is due. Returns the news of finished polls without waiting. */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

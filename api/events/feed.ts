@@ -2,27 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface FeedEvent {
-  /** Unique, and ascending within one process. */
   readonly id: string
   readonly type: string
   readonly data: object
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** Returns the changes since the previous call. From a `ready` on, it returns all changes of the kind `data.what`. */
+/** Returns the changes since the previous call. After `ready` for a kind of data, no change of that kind is missing. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
-  /** Pause between two polls, ms. */
   readonly everyMs: number
   readonly most: number
-  /** How long polling goes on without listeners, ms. A listener that reconnects in time misses nothing. */
+  /** How long polling continues without listeners, ms. A listener that reconnects within this time misses no event. */
   readonly lingerMs: number
 }
 
 const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
-/** One polling loop for all listeners of a process. Keeps the newest events for listeners that reconnect. */
+/** Polls once for all listeners of a process, and keeps the newest events for listeners that reconnect. */
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions
@@ -34,7 +32,7 @@ export class EventFeed {
   #loop: Promise<void> | undefined
   #leftAt = 0
   readonly #ready = new Set<string>()
-  /** Kinds for which `ready` was sent. A listener that subscribes later has missed that event. */
+  /** The kinds of data for which `ready` was sent. Listeners that subscribe later do not receive that event. */
   readonly ready: ReadonlySet<string> = this.#ready
 
   constructor(poll: Poll, options: FeedOptions = feedDefaults) {
@@ -46,13 +44,13 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** The events after the event with this id. Undefined: the id is unknown, so the listener may have missed events. */
+  /** Returns undefined if the id is unknown, because the listener may then have missed events. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)
   }
 
-  /** `closed` is called when the feed ends. Returns the function that unsubscribes. */
+  /** Returns the function that unsubscribes. `closed` is called when the feed ends. */
   subscribe(listener: (event: FeedEvent) => void, closed: () => void): () => void {
     this.#listeners.set(listener, closed)
     this.#loop ??= this.#run().finally(() => (this.#loop = undefined))

@@ -5,7 +5,7 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 
 const usualDays = 7
-/** How long a read is shared, ms. Each read queries every lane and stream, and perhaps every open transfer. */
+/** Each read queries every lane and stream, and perhaps every open transfer. */
 const keepMs = 3_000
 
 const orderSchema = z.object({
@@ -53,7 +53,6 @@ const schema = {
   },
 }
 
-/** `GET /v1/audit`: the kept orders. A process runs one read at a time. Eight more reads wait. Others get API_BUSY. */
 export function auditRoute(app: Api, { client }: ApiDeps): void {
   const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>

@@ -9,7 +9,6 @@ import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { reasonSchema } from './orders.ts'
 import { limitSchema, textSchema } from '../../operations/orders/values.ts'
 
-/** How long a read is shared, ms. Each audit costs a query. */
 const keepMs = 2_000
 
 const { fields } = orders['audit run']
@@ -22,7 +21,6 @@ const rowSchema = startedSchema.extend({
   report: reportSchema.optional().describe('Absent: it is running, or has failed.'),
 })
 
-/** `/v1/audits`: deliveries that a deep reorg undid, and transfers that closed without an outcome. */
 export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
   const read = createSharedReads<AuditRow[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const list = {

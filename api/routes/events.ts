@@ -6,15 +6,14 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { createChanges } from '../events/changes.ts'
 import { EventFeed, type FeedEvent } from '../events/feed.ts'
 
-/** Maximum number of listeners of a process, and of one token name. */
 const [mostListeners, mostOfName] = [64, 8]
-/** Heartbeat interval, ms. Each heartbeat checks the token again. Proxies close silent connections after a minute. */
+/** Proxies close a connection after a minute of silence. Each heartbeat also checks the token again. */
 const usualHeartbeatMs = 15_000
-/** Maximum buffered bytes, per side of the stream. A listener that falls behind further is disconnected. */
+/** Bytes, per side of the stream. A listener that falls further behind is disconnected. */
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
-/** `GET /v1/events` until the token expires. Sends `reset` for an unknown `Last-Event-ID`. */
+/** `GET /v1/events`: sends events until the token expires, and `reset` if `Last-Event-ID` is unknown. */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
@@ -33,7 +32,7 @@ export function eventRoute(
       },
     },
   }
-  // No HEAD route, because such a request would listen forever.
+  // A HEAD request would listen forever.
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')
@@ -57,14 +56,13 @@ export function eventRoute(
 
 interface Listening {
   readonly lastId?: string | undefined
-  /** ms since the epoch. */
+  /** ms since the epoch */
   readonly expiresAt: number
   readonly heartbeatMs: number
-  /** Throws a RelayerError once the token has expired or was revoked, or once its key was removed. */
+  /** Throws a RelayerError if the token has expired or was revoked, or if its key was removed. */
   readonly assertStillGood: () => Promise<void>
 }
 
-/** The events of a feed as a stream of server-sent events. The stream ends with the feed or the token. */
 export function openListener(feed: EventFeed, { lastId, expiresAt, heartbeatMs, assertStillGood }: Listening): PassThrough {
   const body = new PassThrough({ highWaterMark: mostBuffered })
   const write = (text: string) => {
@@ -73,7 +71,6 @@ export function openListener(feed: EventFeed, { lastId, expiresAt, heartbeatMs, 
     if (body.writableLength + bytes.length > mostBuffered) body.destroy()
     else body.write(bytes)
   }
-  // JSON escapes line ends in strings, so the data is one line.
   const send = ({ id, type, data }: FeedEvent) => write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
   const end = (reason: string) => {
     write(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`)
@@ -97,7 +94,6 @@ export function openListener(feed: EventFeed, { lastId, expiresAt, heartbeatMs, 
     clearTimeout(expiry)
     leave()
   })
-  // The client may disconnect at any time.
   body.on('error', () => {})
   return body
 }

@@ -12,10 +12,10 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { subjectParams } from './orders.ts'
 
-/** How long a read is shared, ms. Each read calls Temporal and every node. */
+/** Each read calls Temporal and every node. */
 const keepMs = 1_000
 
-/** Accepts unknown fields, so that those of a newer ledger are shown too. */
+/** Keeps unknown fields, so that fields of a newer ledger are shown. */
 const stateSchema = z
   .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
   .meta({ id: 'Lane', description: 'The nonce ledger: every nonce that is not final.' })
@@ -34,7 +34,6 @@ const closedLists = [
   },
 ] as const
 
-/** `GET /v1/lanes`, `GET /v1/lanes/{lane}`, and the batches and operator transactions of a lane. */
 export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
   const access = { config: { access: 'read' } } as const
   const list = { summary: 'The lanes of the config, and every other ledger that runs', response: { 200: lanesSchema } }
@@ -46,7 +45,6 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     ...(await readLane(client, resolveLane(config, request.params.lane))),
   }))
 
-  // Each read queries up to 200 workflows.
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
   for (const { name, summary, rows } of closedLists) {
     const shared = createSharedReads<readonly { readonly startedAt: string }[]>(keepMs, gate)

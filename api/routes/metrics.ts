@@ -7,16 +7,14 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps } from '../deps.ts'
 
-/** Interval of transfer counts, ms. A count takes eleven visibility queries, and Temporal allows ten per second. */
+/** A count takes eleven visibility queries, and Temporal allows ten per second. */
 const countsMs = 30_000
 const streamsMs = 10_000
-/** Longest wait for transfer counts and stream metrics, ms. A scraper waits 10 s for all figures together. */
+/** Prometheus waits 10 s for a whole scrape. */
 const timeoutMs = 2_000
 const mostParked = 1_000
-/** How long the text is reused, ms. The text is large, and rendering it takes milliseconds. */
 const keptMs = 1_000
 
-/** `GET /metrics`: Prometheus text. The admin port shows the same figures. */
 export function metricsRoute(app: Api, deps: ApiDeps): void {
   const { metrics } = deps
   metrics.onRefresh(createTransferCounts(deps))
@@ -28,7 +26,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Never throws. Without Temporal, the last figures stay. */
+/** Never throws. While Temporal does not answer, the metrics keep their last values. */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
   const parkedCodes = createParkedCodes({ client, logger })
   const shown = new Set<string>()
@@ -43,7 +41,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
   })
 }
 
-/** Codes not queried yet count as `unknown`. Codes outside the catalogue get no series: anyone may forge codes. */
+/** Counts codes that were not queried yet as `unknown`, and also codes outside the catalogue, which may be forged. */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const known = codes.filter(isErrorCode)
@@ -61,7 +59,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** Refreshes at most once per `everyMs`. A scrape before that, or after a slow refresh, gets the last figures. */
+/** Waits at most `timeoutMs` for a refresh. A scrape during a slow refresh gets the last figures. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
   return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])

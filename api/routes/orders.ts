@@ -24,7 +24,6 @@ export const subjectParams = {
 export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')
 const payingTwice = 'Without the header Idempotency-Key a request that is sent again pays again.'
 
-/** POST routes of all orders that need no special handler. */
 export function orderRoutes(app: Api, deps: ApiDeps): void {
   const gates: Partial<Record<OrderName, ReadGate>> = { 'stream checkpoint write': createReadGate({ atOnce: 2, waiting: 8 }) }
   for (const name of Object.keys(orders) as OrderName[]) {

@@ -14,10 +14,10 @@ import { errorSchema } from '../errors.ts'
 
 const access = { config: { access: 'read' } } as const
 
-/** How long a read is shared, ms. Each read calls Temporal and every node. */
+/** Each read calls Temporal and every node. */
 const causesKeptMs = 2_000
 
-/** `GET /v1/stuck`: the same as `portage stuck --json`. Returns the reader of the causes for other routes. */
+/** Returns the function that reads the causes, for other routes. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
@@ -28,7 +28,6 @@ export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => 
   return collect
 }
 
-/** `GET /v1/nodes`: the chains of this process and their nodes, from its own readings. */
 export function nodeRoutes(app: Api, { network }: ApiDeps): void {
   const schema = { summary: 'The chains that this process reads, and their nodes', response: { 200: nodesSchema } }
   app.get('/v1/nodes', { ...access, schema }, () => {
@@ -68,7 +67,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** Accepts unknown fields, so that those of a newer notifier are shown too. */
+/** Keeps unknown fields, so that fields of a newer notifier are shown. */
 const receiverSchema = z
   .looseObject({
     name: z.string(),
@@ -91,7 +90,7 @@ export function notificationRoutes(app: Api, { client, config }: ApiDeps): void 
   }))
 }
 
-/** `GET /v1/flow?minutes=`: traffic and delivery times, from Temporal's visibility lists. Needs no worker. */
+/** `GET /v1/flow`, from Temporal's visibility lists. Needs no worker. */
 export function flowRoute(app: Api, { client }: ApiDeps): void {
   const reader = createTrafficReader(client)
   const schema = {
@@ -111,7 +110,7 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** `GET /v1/spending`: the lanes whose keys this process holds. Other processes export theirs as metrics. */
+/** `GET /v1/spending`: only lanes whose keys this process holds. Other processes export theirs as metrics. */
 export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   const schema = { summary: 'Recent spending of the keys of this process, and their limits', response: { 200: spendingSchema } }
   app.get('/v1/spending', { ...access, schema }, () => ({
@@ -123,7 +122,6 @@ export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   }))
 }
 
-/** `GET /v1/links`: Temporal's Web UI and the block explorers of the config, and the symbols of coins. */
 export function linksRoute(app: Api, { config: { temporal, chains } }: ApiDeps): void {
   const chainLinks = Object.entries(chains).map(([name, chain]) => {
     const { networkId } = chain

@@ -12,7 +12,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { orderTexts, subjectParams } from './orders.ts'
 
-/** Longest time to wait for an audit, ms. Proxies end a connection that is silent for a minute. */
+/** Proxies close a connection after a minute of silence. */
 const waitMs = 50_000
 
 const params = subjectParams.stream
@@ -37,7 +37,6 @@ const auditSchema = z
   })
   .meta({ id: 'StreamAudit' })
 
-/** `GET /v1/streams`, `GET /v1/streams/{stream}` and `GET …/checkpoint`, and `POST …/audit`. */
 export function streamRoutes(app: Api, deps: ApiDeps): void {
   const { client, config, network } = deps
   const heights = (chain: string) => network.chains.get(chain)?.heads.current
@@ -69,7 +68,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // Throws unless the stream exists, because its name becomes the name of a file or object.
+    // Throws for an unknown stream, so that no other text becomes the name of a file or object.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }
@@ -77,7 +76,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   auditRoute(app, deps)
 }
 
-/** Runs one audit at a time, because audits read tables and logs. Requests for the same stream share one audit. */
+/** One audit runs at a time, because audits read tables and logs. Requests for the same stream share it. */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))
   const stopping = new AbortController()
@@ -97,7 +96,7 @@ function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
       logger.info('a stream is audited by order', { stream, by })
       return auditStream(stream, stopping.signal)
     })
-    // A failure after the wait must not end the process.
+    // An audit that fails after the wait would otherwise be an unhandled rejection.
     ended.catch(() => {})
     const found = await Promise.race([ended, delay(waitMs, undefined, { ref: false })])
     return found ? { stream, ...found } : reply.status(202).send({ stream, running: true })

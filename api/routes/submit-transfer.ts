@@ -20,7 +20,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema, textSchema, values } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Maximum number of messages per request, and of submissions at the same time, since each may read a chain. */
+/** Messages per request, and simultaneous submissions. Each submission may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -103,7 +103,7 @@ const bulkResultsSchema = z.object({
     .describe('One for each, in order.'),
 })
 
-/** `POST /v1/transfers`, `/bulk`. 202: started. 200: existed before, and keeps its priority, deadline and terms. */
+/** 202: the transfer was started. 200: it already existed, and keeps its priority, deadline and terms. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: textSchema(64).optional() })
@@ -169,7 +169,7 @@ function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promi
 
 type RecordedPlace = Extract<Body, { nonce: string }>
 
-/** The message in the source's finalized state. Throws INPUT_INVALID (no such route), NATIVE_NOT_FINAL, read errors. */
+/** Throws INPUT_INVALID for an unknown route, NATIVE_NOT_FINAL, and the errors of the read. */
 async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
   const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')
   const found = directions.find(({ sourceChain, targetChain }) => sourceChain === source && targetChain === target)
@@ -183,7 +183,7 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/** ms since the epoch. Throws INPUT_INVALID for a past deadline, because its transfer would be parked. */
+/** Returns ms since the epoch. Throws INPUT_INVALID for a past deadline: its transfer would be parked at once. */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
@@ -191,7 +191,6 @@ function deadlineOf(given: string | number | undefined): number | undefined {
   throw new RelayerError('INPUT_INVALID', { detail: `deadline: ${given} has passed` })
 }
 
-/** Throws INPUT_INVALID. */
 function chainNumber(chain: number | string, { chains }: ApiDeps['config']): number {
   const id = /^[0-9]{1,5}$/.test(String(chain)) ? Number(chain) : chains[chain]?.wormholeChainId
   if (id !== undefined && id >= 1 && id <= 65_535) return id
@@ -227,13 +226,13 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-      // Clients of spy_relayer expect 400. A retriable refusal stays a 503, so that a proxy may try again.
+      // Clients of spy_relayer expect 400. Retriable errors keep 503, so that a proxy may retry.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
   })
 }
 
-/** The first bridge, for a request that names no bridge. Throws INPUT_INVALID without a bridge. */
+/** Throws INPUT_INVALID if no bridge is configured. */
 export function defaultBridge(bridges: Bridges): string {
   const [first] = bridges.keys()
   if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })
@@ -246,10 +245,7 @@ interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms
   readonly reason?: string | undefined
 }
 
-/**
- * Submits and counts a message under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE, submitter
- * errors.
- */
+/** Submits under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE, and the submitter's errors. */
 export async function submit(
   { submitter, config, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,
@@ -275,7 +271,6 @@ export async function submit(
   }
 }
 
-/** Throws LANE_NOT_FOUND. */
 function laneOfTarget(config: ApiDeps['config'], given: string, targetChain: ChainName): LaneId {
   const lane = resolveLane(config, given, targetChain)
   if (lanesOf(config).some(({ id, chain }) => id === lane && chain === targetChain)) return lane

@@ -19,7 +19,7 @@ import { textSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
-/** A request orders at most this many transfers, since each costs a call to Temporal and the client waits for all. */
+/** Each transfer costs a call to Temporal, and the client waits for all of them. */
 const mostOrdered = 500
 const mostNamed = 100
 
@@ -37,7 +37,6 @@ const manySchema = z
   })
   .meta({ id: 'TransferSelection' })
 
-/** `POST /v1/transfers/{id}/{retry|cancel|expedite}`, and without `{id}` for many. */
 export function transferOrderRoutes(app: Api, deps: ApiDeps): void {
   for (const kind of transferOrders) {
     oneRoute(app, deps, kind)
@@ -69,7 +68,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     const { ids, filter, limit, dryRun, reason: why } = request.body
     if ((ids === undefined) === (filter === undefined))
       throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
-    // The scope is checked before any read of Temporal, because a dry run must not reveal transfers outside it.
+    // The scope is checked before any read of Temporal, because a dry run must not reveal transfers outside the scope.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
       ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)

@@ -13,7 +13,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGates, type ReadFor } from '../read-gate.ts'
 import { schemasOf } from './orders.ts'
 
-/** Limits searches by nonce, which need more reads of the nodes than any other filter. */
+/** Few at once, because a search by nonce reads more from the nodes than any other filter. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
 
 export function filterOf({ client, config, network }: ApiDeps, given: TransferSelection, readFor: ReadFor): Promise<TransferFilter> {
@@ -24,10 +24,10 @@ export function filterOf({ client, config, network }: ApiDeps, given: TransferSe
 
 export const filterSchemas = schemasOf(filterFields)
 
-/** Limits searches by text, which any client may send, because they read lists and nodes. */
+/** Few at once, because a search by text reads lists and nodes, and any client may send one. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
-/** Finds the transfer that is meant. Throws TRANSFER_NOT_FOUND, _IN_GAP, _AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
+/** Throws TRANSFER_NOT_FOUND, TRANSFER_IN_GAP, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
 export function resolveGiven(
   { client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>,
   given: string,
@@ -46,7 +46,7 @@ export const transferParams = z.object({
   ),
 })
 
-/** Accepts unknown fields, so that those of a newer workflow are shown too. */
+/** Keeps unknown fields, so that fields of a newer workflow are shown. */
 const reportSchema = z
   .looseObject({
     ...transferFields,
@@ -56,7 +56,7 @@ const reportSchema = z
   })
   .meta({ id: 'Transfer', description: 'The state of the transfer, its timeline and its outcome.' })
 
-/** Lists need no worker. A transfer is read by a query of its open workflow, or from its closed workflow's result. */
+/** Lists need no worker. A transfer's report comes from a query of its open workflow, or from a closed one's result. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers: open ones first, then the newest',

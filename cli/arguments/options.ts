@@ -10,7 +10,7 @@ import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
 import type { CliContext } from '../context.ts'
 import type { FeeScope } from '../../domain/fees/fees.ts'
 
-/** Only the reason is given, because the access token names the author. */
+/** Orders need no author here, because the access token names the author. */
 export type Reasoned = Pick<Order, 'reason'>
 
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
@@ -31,7 +31,7 @@ const inLowerCase = (form: Form) => {
   return (text: string) => read(text).toLowerCase()
 }
 
-/** Accepts numbers from `from` to `to`. They must be whole numbers, unless `pattern` allows others. */
+/** Accepts numbers from `from` to `to`. They must be whole unless `pattern` allows others. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = forms.count.pattern) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
@@ -40,10 +40,8 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
   }
 }
 
-/** A port number. 0 means any free port. */
 export const portOf = numberWithin(0, 65_535, 'It must be a whole number from 0 to 65535.')
 
-/** Collects the values of an option that may be repeated. */
 export function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value]
 }
@@ -56,7 +54,7 @@ export function utcDay(text: string): string {
 const fraction = /^[0-9.]+$/
 const codeOf = matching(forms.code)
 
-/** The parsers of order values, by kind (`operations/orders/values.ts`), and of some other options. */
+/** Parsers by the kind of an order's value (`operations/orders/values.ts`), and of some other options. */
 export const parse = {
   text: (text: string) => text,
   number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
@@ -67,7 +65,7 @@ export const parse = {
   bumpPercent: numberWithin(10, 100, 'It must be a whole number from 10 to 100.'),
   priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
   chainName: matching(forms.name),
-  /** Wei, decimal. */
+  /** Returns wei, decimal. */
   wei(this: void, text: string): string {
     const amount = parseAmount(text)
     if (amount && (amount.coin === undefined || amount.coin === 'ETH')) return amount.wei
@@ -144,7 +142,7 @@ export function addField(command: Command, field: Field): void {
   command.addOption(absent.success ? option.default(absent.data) : option.makeOptionMandatory())
 }
 
-/** The values of the fields, as commander has parsed them. @param typed the arguments, in the order of the fields */
+/** `typed` has the arguments, in the order of the fields. */
 export function valuesOf(fields: Fields, options: Readonly<Record<string, unknown>>, typed: readonly unknown[] = []): object {
   const left = [...typed]
   return Object.fromEntries(
@@ -161,14 +159,14 @@ function parserOf({ kind, bounds = [0, 0], usual }: Field): (text: string) => un
   return (text) => (usual !== undefined && text === usual ? undefined : read(text))
 }
 
-/** Reads a file. `problem` is the message if that fails. Throws INPUT_INVALID. */
+/** Throws INPUT_INVALID with the message `problem` if the file cannot be read. */
 export function textOfFile({ cwd }: CliContext, file: string, problem: string): Promise<string> {
   return readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
     throw invalid(problem, { file }, cause)
   })
 }
 
-/** Throws INPUT_INVALID if the file exists (the message is `ifExists`) or cannot be written. */
+/** Throws INPUT_INVALID if the file exists (with the message `ifExists`) or cannot be written. */
 export async function writing(file: string, ifExists: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()

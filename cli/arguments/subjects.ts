@@ -22,12 +22,12 @@ export const transferForms =
 
 const nodeTimeoutMs = 5_000
 
-/** The id of a transfer, given in any form. Throws TRANSFER_*, TEMPORAL_UNAVAILABLE, and errors of `decode`. */
+/** Throws TRANSFER_*, TEMPORAL_UNAVAILABLE, and the errors of decoding a VAA. */
 export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
   const signed = await idInMessage(config, given)
   return find(client, signed ?? given, {
     sourceIds: (chain) => sourceIdsOf(config, chain),
-    // Only called if Temporal does not know the hash.
+    // Called only if Temporal does not know the hash.
     placesOf: (hash) =>
       withChains(config, async (chains) => {
         await Promise.allSettled([...chains.values()].map((chain) => chain.connect()))
@@ -36,7 +36,7 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   })
 }
 
-/** Bytes of the shortest VAA: header, one signature, body header. Ids and hashes are shorter, also in hex. */
+/** Bytes of the shortest VAA: header, one signature, body header. Ids and hashes have fewer bytes, also in hex. */
 const leastBytes = 6 + 66 + 51
 
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
@@ -64,7 +64,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Calls `use` with all chains of the config. None of them is connected. */
+/** Calls `use` with all chains of the config. They are not connected. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,
@@ -86,13 +86,12 @@ export function withFilter(command: Command): Command {
   return command
 }
 
-/** The transfers that the options select. Undefined: no option narrows the selection. */
+/** Undefined if no option narrows the selection. */
 export function selectionOf(options: FilterOptions): TransferSelection | undefined {
   const given = valuesOf(filterFields, options) as TransferSelection
   return isNarrowed(given) ? given : undefined
 }
 
-/** Makes a filter. Asks the config's nodes which transaction used a nonce. */
 export function filterOf(client: TemporalClient, config: Config, given: TransferSelection = {}): Promise<TransferFilter> {
   const mined = (name: string, address: string, nonce: number) =>
     withChain(config, name, async (chain) => (await chain.mined(address, nonce))?.hash)
@@ -123,7 +122,7 @@ export function laneArgument(command: Command): Command {
     .option('--chain <name>', 'the chain, where several have this address')
 }
 
-/** Throws LANE_NOT_FOUND, and errors of `use`. */
+/** Throws LANE_NOT_FOUND, and the errors of `use`. */
 export function withLane<Result>(
   { withTemporal, options }: Call<LaneOptions>,
   name: string,
@@ -132,14 +131,13 @@ export function withLane<Result>(
   return withTemporal(async (client, config) => use(await findLane(client, config, name, options.chain), client, config))
 }
 
-/** Longest time to wait for a head, ms. Without a head the lag is unknown. */
 const headTimeoutMs = 3_000
 
 export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }
 
-/** Finalized heights of the streams' source chains, where a node answers. */
+/** Finalized heights of the streams' source chains. Chains whose nodes do not answer are left out. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
   const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {

@@ -12,9 +12,8 @@ import { withInterrupt } from '../context.ts'
 import { invalid, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** A revoked token is refused after at most this time, ms. */
+/** A revoked token is refused after at most this time. */
 const everyMs = 10_000
-/** Pause between reads until the first read succeeds, ms. */
 const firstEveryMs = 1_000
 
 export const codecServerCommand: CommandSpec = {
@@ -39,7 +38,7 @@ on an address other than loopback put a proxy with TLS in front. docs/operate/te
     await withInterrupt(context, async (stopping) => {
       let known: readonly IssuedToken[] | undefined
       let warned = false
-      // Connects anew for each read, since credentials may be rotated. If a read fails, the last list stays in use.
+      // Connects again for each read, because credentials may be rotated. A failed read leaves the last list in use.
       const keepTokens = async () => {
         while (!stopping.aborted) {
           try {

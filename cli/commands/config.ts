@@ -51,7 +51,6 @@ the key of each chain; the fee of each token that is delivered.`,
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
       'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fee of each token that you deliver:',
-      // Not wrapped, so that the lines can be copied.
       verbatim(next.map((line) => `  ${line}`).join('\n')),
     ]
     return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }
@@ -71,7 +70,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
 
 type Choice = { readonly network: Network; readonly chains: readonly KnownChain[] }
 
-/** Finds chains by name (dashes are optional) or Wormhole chain id, each once. A returned string is an error. */
+/** A returned string is an error message. Names may lack dashes; Wormhole chain ids are also accepted. */
 function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)

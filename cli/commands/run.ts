@@ -52,7 +52,7 @@ export const runCommand: CommandSpec = {
     const logger = createLogger({ level, pretty, joined: true })
     const unlisted = unlistedToken(loaded.dataFolder)
     const first = role === 'all' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
-    // Loaded only here, because it is slow to load.
+    // Imported here, because these modules are slow to load.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -63,7 +63,6 @@ export const runCommand: CommandSpec = {
         const running = await runRole(role, settings, { env: context.env, logger, api: restApi, stopping, chains, lanes })
         const stop = () => void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
         stopping.addEventListener('abort', stop)
-        // A signal that arrived while the worker started stops the worker now.
         if (stopping.aborted) stop()
         await running.stopped
       }
@@ -77,10 +76,10 @@ export const runCommand: CommandSpec = {
   },
 }
 
-/** Lifetime of the first token, ms: long enough to create everyone's tokens with it. */
+/** Long enough to create other tokens with the first token. */
 const firstTokenMs = 24 * 3_600_000
 
-/** Makes keys unless the config has some. Shows the first token once, and only on a terminal, as logs would keep it. */
+/** Makes keys unless the config has some. Shows the first token only on a terminal, because a log would keep it. */
 async function prepareAccess(
   config: Config,
   unlisted: UnlistedToken,
@@ -101,7 +100,7 @@ async function prepareAccess(
   return principal
 }
 
-/** Lists the first token once a worker serves the settings, so that it can be revoked. Never throws. */
+/** Lists the first token once a worker serves the settings, so that the token can be revoked. Never throws. */
 async function listToken(
   token: Principal,
   unlisted: UnlistedToken,

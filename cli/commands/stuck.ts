@@ -17,7 +17,7 @@ declined are shown and do not count as stuck.`,
   run: async ({ config: load, temporalOf, context }) => {
     const config = await load()
     const options = { config, environment: context.env }
-    // An unreachable Temporal is reported as one of the causes.
+    // An unreachable Temporal is one of the causes.
     const report = await withTemporalClient(temporalOf(config), (client) => collectCauses(client, options)).catch((error: unknown) => {
       if (error instanceof RelayerError && !notTemporal.has(error.code)) return collectCauses(error, options)
       throw error
@@ -28,11 +28,10 @@ declined are shown and do not count as stuck.`,
 
 const notTemporal: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'INPUT_INVALID', 'INTERNAL'])
 
-/** A transfer id ends with the first 64 bits of the message's digest. */
 const transferId = /^[\w-]+(:[\w-]+)+:[0-9a-f]{16}$/
 const width = 80
 
-/** A table of the causes, then the text, ids and commands of each cause. @param now ms since the epoch */
+/** A table of the causes, then the text, ids and commands of each cause. `now` is in ms since the epoch. */
 export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   const read = `read ${asOf.slice(0, 19)}Z`
   if (causes.length === 0) return `Nothing is stuck (${read}).`
@@ -48,7 +47,7 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   ]
 }
 
-/** Ids and commands are never wrapped, so that they can be copied. */
+/** Never wraps ids and commands, so that they can be copied. */
 function detail({ code, what, where, examples, remedy, next }: Cause, index: number): Part {
   const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
   const lines = [

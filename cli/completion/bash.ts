@@ -1,6 +1,6 @@
 import { type CompletionCommand, lookUps } from './tree.ts'
 
-/** For bash 4.4 or newer. Starts no process and evaluates no typed text. */
+/** For bash 4.4 or newer. The script starts no process and evaluates no typed text. */
 export function bashScript(tree: readonly CompletionCommand[]): string {
   return `# Completion of portage for bash: source <(portage completion bash)
 ${lookUps(tree, { one: (text) => quoted([text]), list: quoted, words: (words) => quoted(words.map(({ name }) => name)) })}
@@ -34,7 +34,6 @@ _portage() {
 complete -F _portage portage`
 }
 
-/** Letters, digits and \`-\` only, so that no character has a meaning for the shell. */
 function quoted(words: readonly string[]): string {
   const unfit = words.find((word) => !/^[\w -]*$/.test(word))
   if (unfit !== undefined) throw new Error(`a shell would not take this as a word: ${unfit}`)

@@ -1,8 +1,6 @@
 import type { Argument, Command, Option } from 'commander'
 
-/** The words that can follow a command. */
 export interface CompletionCommand {
-  /** Such as `transfer list`. Empty: the program itself. */
   readonly path: string
   readonly commands: readonly CompletionWord[]
   readonly options: readonly ReturnType<typeof toOption>[]
@@ -15,7 +13,6 @@ interface CompletionWord {
   readonly description: string
 }
 
-/** The options of the program are repeated for each command. */
 export function completionTree(program: Command): CompletionCommand[] {
   const everywhere = [...program.options.map(toOption), { name: '--help', description: 'display help for command' }]
   const walk = (command: Command, path: readonly string[]): CompletionCommand[] => [
@@ -51,7 +48,7 @@ interface Quoting {
   readonly words: (words: readonly CompletionWord[]) => string
 }
 
-/** Functions for bash and zsh. One sets the completions that follow a command, the other those of an option's value. */
+/** Shell functions for bash and zsh: one sets what may follow a command, the other what may follow an option. */
 export function lookUps(tree: readonly CompletionCommand[], { one, list, words }: Quoting): string {
   const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
     const valued = options.flatMap(({ name, value }) => (value ? [name] : []))

@@ -1,8 +1,7 @@
 import { type CompletionCommand, lookUps } from './tree.ts'
 
-/** For zsh: source it, or save it as `_portage` in `$fpath`. Starts no process and evaluates no typed text. */
+/** Source the script, or save it as `_portage` in `$fpath`. It starts no process and evaluates no typed text. */
 export function zshScript(tree: readonly CompletionCommand[]): string {
-  // The format of `_describe`, which splits at the colon. No name has a colon.
   const words = (described: CompletionCommand['commands']) => listed(described.map(({ name, description }) => `${name}:${description}`))
   return `#compdef portage
 # Completion of portage for zsh: source <(portage completion zsh)

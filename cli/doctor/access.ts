@@ -11,7 +11,6 @@ import { type Check, type Finding, ifReachable, look, orError, warn } from './ch
 const area = 'access'
 const dayMs = 24 * 3_600_000
 
-/** Checks the key file, and whether a valid token exists. */
 export async function checkAccess(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   const keys = look(area, 'key file', () => checkKeyFile(config, Date.now()))
   const tokens = ifReachable(temporal, async (client) => [
@@ -43,7 +42,7 @@ function keysFinding(file: string, keys: readonly AccessKey[], now: number): Fin
   if (!signing) return warn(`${file} has no signing key: no token can be created here`, 'portage token rotate-key')
   const days = Math.max(0, Math.floor((now - made(signing)) / dayMs))
   const detail = `${file}: the signing key is ${days} days old; ${keys.length - 1} older keys verify`
-  // A key signs tokens until the next key is made. The last of them ends at most `longestTokenMs` later.
+  // A key signs tokens until the next key is made. The last of those tokens expires at most `longestTokenMs` later.
   const done = keys.filter((key, index) => key !== signing && now - made(keys[index + 1] ?? signing) > longestTokenMs)
   const [first] = done
   if (first) return warn(`${detail}, ${done.length} of them tokens that have all ended`, `portage token remove-key ${first.kid}`)

@@ -7,7 +7,7 @@ import { type Check, checkOf, type Finding, warn } from './check.ts'
 const othersWrite = 0o022
 const othersAny = 0o077
 
-/** Checks permissions of the config, data folder and files with secrets, if they exist. Checks nothing on Windows. */
+/** Checks who may read and write the config, the data folder and secrets. Checks nothing on Windows. */
 export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (process.platform === 'win32') return []
   const signers = lanesOf(config).flatMap(({ lane: { signer } }) => (signer?.kind === 'keystore' ? [signer] : []))

@@ -12,7 +12,7 @@ import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, l
 
 type Configured = Config['notifications'][number]
 
-/** Checks each receiver's URL, secrets and notifier. Missing secrets only warn, as only the role ledger needs them. */
+/** A missing secret only warns, because only processes of the role ledger need it. */
 export async function checkReceivers(
   { notifications }: Config,
   temporal: TemporalAccess,
@@ -73,7 +73,6 @@ function reachRemedy(code: string): string {
 
 const makeSecret = 'echo "whsec_$(openssl rand -base64 32)"'
 
-/** Checks that the secret can be read. Only a test shows whether the receiver has the same secret. */
 function secretFinding(configured: Configured, secret: Configured['secrets'][number], env: NodeJS.ProcessEnv): Finding {
   const { secretVariable, secretFile = '' } = secret
   if (secretVariable !== undefined && !env[secretVariable])

@@ -33,7 +33,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** Warns if the config has neither a fee nor a free route: it then declines every transfer (FEE_NOT_CONFIGURED). */
+/** Without a fee or a free route for this chain, every transfer to it is declined (FEE_NOT_CONFIGURED). */
 function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)
@@ -42,7 +42,7 @@ function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Con
   return warn('no token has a fee, and no route there is free: nothing is delivered there', remedy)
 }
 
-/** Asks for a message that cannot exist, so every status below 500 shows that the API works. */
+/** Asks for a message that cannot exist, so any status below 500 shows that the API works. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
   const base = trimEnd(url, '/')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
@@ -57,7 +57,6 @@ async function reachApi(url: string, route: string, field: string): Promise<Find
 
 type Route = NativeBridgeConfig['routes'][number]
 
-/** Checks each route of `bridges.receivers`: its contract, and the view that shows a delivery. */
 export async function checkReceiverRoutes(config: Config): Promise<Check[]> {
   const routes = receiverRoutes(config)
   if (routes.length === 0) return []
@@ -71,7 +70,6 @@ export async function checkReceiverRoutes(config: Config): Promise<Check[]> {
   )
 }
 
-/** A message that cannot exist. */
 const noMessage = { digest: `0x${'0'.repeat(64)}`, sequence: '0' }
 
 export async function receiverFinding(reader: Pick<Reader, 'name' | 'call' | 'hasCode'>, route: ReceiverRoute): Promise<Finding> {
@@ -91,7 +89,6 @@ export async function receiverFinding(reader: Pick<Reader, 'name' | 'call' | 'ha
   return `${contract} on ${targetChain}`
 }
 
-/** Checks each direction: both contracts, the target's pause and budget, and the role of the lanes. */
 export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   return withChains(config, async (readers) => {
     const checkRoute = (route: Route): Promise<Check[]> => {
@@ -110,7 +107,7 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   })
 }
 
-/** Routes whose config does not say which amounts are worth their gas. No config has a price of a native token. */
+/** Portage knows no prices, so without `minimumAmount` it cannot know which amounts are worth their gas. */
 export function checkSmallestAmounts({ bridges }: Pick<Config, 'bridges'>): Check[] {
   return (bridges['native-bridge']?.routes ?? []).flatMap(({ source, target, minimumAmount }) => {
     if (minimumAmount !== undefined) return []
@@ -146,7 +143,7 @@ function noCode(contract: string, field: string): Finding {
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/** Checks that each target's token bridge has registered the sources without a node: it rejects other sources. */
+/** The token bridge of a target rejects messages of sources that it has not registered. */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []
@@ -173,7 +170,6 @@ export async function checkRegistered(
   return warn(`${detail}; another emitter than the config for ${titles(others)}`, remedy)
 }
 
-/** Checks whether the archive keeps up with Temporal's retention. */
 export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (!archive) return []
   return ifReachable(temporal, async (client) => [

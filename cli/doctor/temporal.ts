@@ -12,7 +12,6 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, orError, warn } f
 const area = 'temporal'
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Checks access, payloads and server; then, as long as all is well, namespace, permission and search attributes. */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
   const reached = await look(area, 'access', () => accessFinding(temporal))
   const payloads = await look(area, 'payloads', () => checkPayloads(temporal))
@@ -75,12 +74,10 @@ async function checkAttributes(server: ServerInfo): Promise<Finding> {
   return fail(`missing: ${missing.join(', ')}`, 'portage setup temporal')
 }
 
-/** Each setting with its source, without secrets. */
 export function temporalText(settings: ResolvedTemporal['settings']): Record<string, string> {
   return Object.fromEntries(settings.map((setting) => [`temporal ${setting.name}`, settingText(setting)]))
 }
 
-/** `127.0.0.1:7233 (the config file)`; a secret: `from TEMPORAL_API_KEY`. */
 function settingText({ value, from }: ResolvedTemporal['settings'][number]): string {
   return value === undefined ? `from ${from}` : `${value} (${from})`
 }

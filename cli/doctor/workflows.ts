@@ -17,9 +17,7 @@ import { kept } from '../../domain/lane/entries.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 
-/** Checks whether each stream runs with the values of the config. */
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
-  // The chains are not connected, because only the config of a source is read.
   const sources = await withChains(config, (chains) => [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources))
   return ifReachable(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
@@ -58,7 +56,6 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
 
 const nearLimit = 0.8
 
-/** Checks how many nonces the ledgers keep until they are final. */
 export async function checkLanes(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   return ifReachable(temporal, (client) => Promise.all(lanesOf(config).map(({ id }) => look('ledgers', id, () => checkLane(client, id)))))
 }

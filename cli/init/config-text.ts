@@ -2,7 +2,7 @@ import { adviceOf, type ChainAdvice, type KnownChain, type Network } from './net
 
 const passwordVariable = 'PORTAGE_KEYSTORE_PASSWORD'
 
-/** Sources: sdk/mainnet_consts.go of wormhole-foundation/wormhole and, for Wormholescan, the SDK's config. */
+/** Sources: sdk/mainnet_consts.go of wormhole-foundation/wormhole, and the SDK's config for Wormholescan */
 const apis = {
   mainnet: {
     guardians: [
@@ -16,7 +16,6 @@ const apis = {
   testnet: { guardians: [], wormholescan: 'https://api.testnet.wormholescan.io' },
 } as const satisfies Record<Network, { guardians: readonly string[]; wormholescan: string }>
 
-/** The environment variables that the config needs, with their meanings. */
 export function variablesOf(chains: readonly KnownChain[]): Readonly<Record<string, string>> {
   const urls = chains.map((chain) => [urlVariable(chain), `URL of a JSON-RPC node of ${chain.name} (EIP-155 chain id ${chain.networkId})`])
   return Object.fromEntries([...urls, [passwordVariable, 'the password of the key files']])
@@ -26,7 +25,6 @@ export function keystoreOf({ name }: KnownChain): string {
   return `keystore/${name}-1.json`
 }
 
-/** The text of a config file. FILL IN marks values that the user decides. */
 export function configText(network: Network, chains: readonly KnownChain[]): string {
   return [
     '# yaml-language-server: $schema=portage.schema.json',

@@ -5,13 +5,10 @@ import { wormholeTable } from './wormhole-table.ts'
 export const networks = ['mainnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
 
-/** An EVM chain with a token bridge, from the Wormhole SDK. */
+/** A chain of the Wormhole SDK's tables */
 export type KnownChain = ReturnType<typeof toChain>
 
-/**
- * Test networks that were shut down but are still in the SDK's tables: EIP-155 chain id → year and, if the SDK has one,
- * the network that replaces it. Alfajores and Holesky: docs.celo.org/network.
- */
+/** Networks that were shut down but are still in the SDK's tables. Celo and Holesky: docs.celo.org/network */
 export const ended: ReadonlyMap<number, { readonly year: number; readonly successor?: string }> = new Map([
   [5, { year: 2024, successor: 'sepolia' }],
   [420, { year: 2024, successor: 'optimism-sepolia' }],
@@ -36,13 +33,12 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    // Number of blocks after which guardians sign. 0: they sign immediately. Absent: the SDK does not say.
+    // Blocks after which guardians sign. 0: they sign immediately. Absent: the SDK does not say.
     ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
     ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }
 }
 
-/** Finality, fee model and block time of a chain, and their source. */
 export interface ChainAdvice {
   readonly finality: { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
   readonly feeModel?: 'op-stack' | 'arbitrum'
@@ -64,7 +60,7 @@ const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "cha
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
 const kaia: ChainAdvice = { finality: { kind: 'instant' }, source: 'docs.kaia.io, "Consensus Mechanism": immediate finality' }
 
-/** By EIP-155 chain id, from docs/operate/chains.md ("Finality"). Test networks have their main network's advice. */
+/** By EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). Test networks have their main network's advice. */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
   ...{ 42161: arbitrum, 421614: arbitrum },
@@ -76,7 +72,7 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 130: opStackOfViem, 1301: opStackOfViem, 480: opStackOfViem, 4801: opStackOfViem, 57073: opStackOfViem, 763373: opStackOfViem },
 }
 
-/** Chains that are not listed get the node's finality tag, which is never too early. */
+/** Unlisted chains get the node's finality tag, which never marks a block as final too early. */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

@@ -3,21 +3,19 @@ import { harmless, harmlessLines } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { type Cell, type Facts, facts, type Part, type Table, type Text } from './output.ts'
 
-/** Width in columns where the terminal does not report one. */
 const usualWidth = 80
-/** Minimum width in columns. Narrower terminals wrap lines themselves. */
 const leastWidth = 40
 const leastColumn = 10
 const gap = 2
 
-/** Columns: the terminal's width, or 80 elsewhere. With --wide undefined, because no text is wrapped or shortened. */
+/** Number of columns. Undefined with --wide, which wraps and shortens nothing. */
 type Width = number | undefined
 
 export function widthOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<GlobalOptions, 'wide'>): Width {
   return wide ? undefined : Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth)
 }
 
-/** Lines for a terminal, cleaned so that strangers' texts cannot control the terminal. */
+/** Removes control characters, so that texts of strangers cannot control the terminal. */
 export function render(text: Text, width: Width): string {
   const parts = Array.isArray(text) ? (text as readonly Part[]) : [text as Part]
   return parts.map((part) => renderPart(part, width)).join('\n\n')
@@ -45,7 +43,6 @@ function renderFacts({ values }: Facts, width: Width): string {
   return rows.map(([name, value]) => hanging(name, value, column, width)).join('\n')
 }
 
-/** A value without spaces that does not fit next to its name begins on the next line. */
 function hanging(name: string, value: string, column: number, width: Width): string {
   const first = name.padEnd(column)
   if (width === undefined || column + stringWidth(value) <= width) return `${first}${value}`.trimEnd()
@@ -67,7 +64,7 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
   return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
-/** Narrows the widest columns first, but never below their longest word. Undefined: the columns do not fit. */
+/** Narrows the widest columns first, never below their longest word. Undefined if the columns still do not fit. */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
@@ -93,13 +90,13 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-/** One line, so that a stranger's text cannot look like another row. */
+/** Puts the text on one line, so that a stranger's text cannot look like another row. */
 function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Wraps a text. Breaks words that are wider than a line. */
+/** Breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
   return stringWidth(text) <= width
     ? [text]
@@ -121,7 +118,7 @@ function pieces(word: string, width: number): string[] {
   )
 }
 
-/** Wraps a line, and indents further lines by two more columns. A word that is too wide stays whole. */
+/** Indents further lines by two more columns. A word that is too wide stays whole. */
 export function wrapProse(line: string, width: Width): string[] {
   if (width === undefined || stringWidth(line) <= width) return [line]
   const indent = /^ */.exec(line)?.[0] ?? ''

@@ -3,7 +3,7 @@ import { type GivenOrder, orderDetails } from '../../domain/order.ts'
 
 export type Cell = string | number | boolean | undefined | Shortened
 
-/** `short` is shown if the width is limited, and commands accept a short id. `full`: the whole id, or the exact wei. */
+/** `short` is shown if the width is limited. Commands accept a short id. */
 export interface Shortened {
   readonly full: string
   readonly short: string
@@ -11,21 +11,19 @@ export interface Shortened {
 
 type Row = Readonly<Record<string, Cell>>
 
-/** `wide`: columns shown only with --wide. `short`: column names if the width is limited. */
+/** `wide`: columns shown only with --wide. `short`: column names for a limited width. */
 export interface Columns {
   readonly wide?: readonly string[]
   readonly short?: Readonly<Record<string, string>>
 }
 
-/** `name  value` lines. */
 export type Facts = ReturnType<typeof facts>
 export type Table = ReturnType<typeof table>
 export type Part = string | Table | Facts | ReturnType<typeof verbatim>
 
-/** Parts with an empty line between them. */
 export type Text = Part | readonly Part[]
 
-/** `json` is the answer for --json, and `text` for people. `failed`: the exit code is 1. */
+/** `json` is printed with --json. `failed` makes the exit code 1. */
 export interface Outcome {
   readonly json: object
   readonly text: Text
@@ -54,7 +52,7 @@ export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   }))
 }
 
-/** Names with values. An undefined value is not shown. */
+/** An undefined value is not shown. */
 export function facts(values: Row) {
   return { kind: 'facts' as const, values }
 }
@@ -64,12 +62,10 @@ export function verbatim(text: string) {
   return { kind: 'verbatim' as const, text }
 }
 
-/** @param wei decimal; absent: `-` @param coin symbol */
 export function amountCell(wei: string | undefined, coin: string | undefined): Cell {
   return wei === undefined ? undefined : { full: exactAmountText(wei, coin), short: amountText(wei, coin) }
 }
 
-/** @param wei decimal; absent: `-` */
 export function gasPriceCell(wei: string | undefined): Cell {
   return wei === undefined ? undefined : { full: gweiText(wei), short: gasPriceText(wei) }
 }
@@ -82,7 +78,7 @@ export function timeText(iso: string): string {
 function withFees(given: GivenOrder): GivenOrder {
   const { facts } = given
   if (!facts) return given
-  // A fee is not always a number, because people can also send signals by hand.
+  // People can send signals by hand, so a fee need not be a number.
   const isFee = (name: string, value: string) => (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(value)
   const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, String(value)) ? gweiText(String(value)) : value])
   return { ...given, facts: Object.fromEntries(shown) as typeof facts }

@@ -10,7 +10,7 @@ export function print(context: CliContext, globals: GlobalOptions, { json, text 
   context.stdout.write(`${globals.json ? jsonLine(json) : render(text, widthOf(context, globals))}\n`)
 }
 
-/** Characters that terminals obey or hide, and that JSON does not escape. */
+/** Characters that control terminals or are invisible, and that JSON does not escape. */
 const unescaped = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 
 function jsonLine(json: object): string {
@@ -19,10 +19,7 @@ function jsonLine(json: object): string {
   )
 }
 
-/**
- * Prints text on stderr, wrapped only on a terminal, or with --json `{"error":…}` on stdout. Prints the stack only with
- * --verbose.
- */
+/** Prints to stderr or, with --json, `{"error":…}` to stdout. Prints the stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
   // The remedy is not redacted: it has no secret but may look like one (`Authorization: Bearer <token>`).
@@ -42,7 +39,6 @@ function stackOf(thrown: unknown): string {
 
 const usualRows = 24
 
-/** Undefined unless the stream is a TTY. */
 export function createLiveText(stream: CliContext['stdout']) {
   if (!stream.isTTY) return undefined
   const update = createLogUpdate(stream as NodeJS.WriteStream, { showCursor: true })
@@ -52,7 +48,7 @@ export function createLiveText(stream: CliContext['stdout']) {
   }
 }
 
-/** Cuts the text to the terminal's height, because a line that has scrolled away cannot be replaced. */
+/** A line that has scrolled out of the terminal cannot be replaced. */
 function fitted(text: string, most: number): string {
   const lines = text.split('\n')
   if (lines.length <= most) return text

@@ -48,7 +48,6 @@ function gapsText(gaps: StreamView['gaps']): string {
   return parts.join(', ') || '0'
 }
 
-/** @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts, updatedAt } = report
   // Some streams, such as those of Wormhole emitters, read no blocks.
@@ -81,13 +80,12 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** The age of the head if it is old, because the chain, or every node, may have stalled. */
+/** Empty for a recent head. An old head means that the chain, or every node, may have stalled. */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
 }
 
-/** @param now ms since the epoch; absent: the text has no age */
 export function maxOpenText(maxOpen: StreamView['maxOpen'], now?: number): string {
   if (!maxOpen) return 'as it is set'
   const { most, configured, ordered } = maxOpen

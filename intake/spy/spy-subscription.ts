@@ -8,15 +8,13 @@ import { type Retry, retryWaitMs } from '../submit/submissions.ts'
 
 export interface SpyFilter {
   readonly chain: number
-  /** 64 lower-case hex digits without 0x. */
+  /** 64 lower-case hex digits without 0x */
   readonly emitter: string
 }
 
-/** Where a guardian spy is. */
 export interface SpyTarget {
-  /** host:port */
   readonly address: string
-  /** Absent: plain text. `caFile` is a PEM file, read at each connection. */
+  /** Absent: plain text. `caFile` is a PEM file that is read again at each connection. */
   readonly tls?: { readonly caFile?: string | undefined; readonly serverName?: string | undefined } | undefined
 }
 
@@ -32,12 +30,11 @@ export interface SpySubscriptionOptions extends SpyTarget {
 type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
 
 const connectTimeoutMs = 10_000
-/** Ping interval to find dead peers, ms. grpc-go servers end connections that ping more often than every 5 min. */
+/** grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
 
-/** A subscription to a guardian spy. It is opened again whenever it ends. */
 export function createSpySubscription(options: SpySubscriptionOptions) {
   const { address, filters, onOpen, onLost, onMessage, logger } = options
   const retries = createRetries(options, connect)
@@ -61,7 +58,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
     const openedAt = performance.now()
     const receive = (vaa: Uint8Array) => {
       if (client !== opened) return
-      // A spy that ends each subscription after a message is asked ever later, too.
+      // Only a subscription that has lasted resets the wait, because a spy may end each subscription after one message.
       if (performance.now() - openedAt >= options.retry.mostMs) retries.restart()
       onMessage(vaa)
     }
@@ -92,7 +89,7 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
       retries.stop()
       if (client) end(client, 'closed')
     },
-    /** Pauses or resumes reading by HTTP/2 flow control. A paused subscription is still paused after a reconnect. */
+    /** Uses HTTP/2 flow control. A paused subscription is still paused after a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()
@@ -104,7 +101,6 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
   }
 }
 
-/** Connects again after each failure, and waits longer each time until a subscription has lasted. */
 function createRetries({ address, retry, logger }: Pick<SpySubscriptionOptions, 'address' | 'retry' | 'logger'>, connect: () => void) {
   let failures = 0
   let timer: NodeJS.Timeout | undefined
@@ -119,7 +115,6 @@ function createRetries({ address, retry, logger }: Pick<SpySubscriptionOptions, 
     restart: () => void (failures = 0),
     solved: () => void (problem = undefined),
     stop: () => clearTimeout(timer),
-    /** Reason of the present failure. */
     get problem() {
       return problem
     },
@@ -134,7 +129,7 @@ function openClient(target: SpyTarget): Client | Error {
   }
 }
 
-/** Throws what reading `caFile` throws, and Error if it is no certificate. */
+/** Throws an Error if `caFile` cannot be read or is no certificate. */
 export function createSpyClient({ address, tls }: SpyTarget): Client {
   const trusted = tls?.caFile === undefined ? null : readFileSync(tls.caFile)
   return new Client(address, tls ? credentials.createSsl(trusted) : credentials.createInsecure(), {
@@ -147,12 +142,11 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
   })
 }
 
-/** Waits for the connection itself, because a spy may send no message for long. The first failure ends the wait. */
+/** Waits for the connection, not for a message, because a spy may send none for a long time. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs
   const check = () => {
-    // A closed channel throws when its state is read.
     if (closed()) return
     const state = channel.getConnectivityState(true)
     if (state === connectivityState.READY) return done(client)
@@ -163,9 +157,8 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
 }
 
 function listen(stream: VaaStream, onEnd: (reason: string) => void, onMessage: (vaa: Uint8Array) => void): VaaStream {
-  // proto3 omits empty fields.
   stream.on('data', ({ vaaBytes = nothing }) => onMessage(vaaBytes))
-  // The spy's text is shown and logged, so it must be printable.
+  // The spy's text is shown and logged, so control characters are removed.
   stream.on('error', (error: ServiceError) => onEnd(printable(error.details || error.message) || 'the stream failed'))
   stream.on('end', () => onEnd('the spy ended the stream'))
   return stream

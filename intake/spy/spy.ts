@@ -12,11 +12,9 @@ export interface SpyIntakeOptions extends Pick<SpySubscriptionOptions, 'address'
   readonly submitter: Submitter
   readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>
   readonly listener?: SpyListener
-  /** At most this many messages are submitted concurrently. Default 16. */
   readonly concurrency?: number
-  /** Reading stops when this many messages are kept because submitting fails. Default 10,000, about 15 MB. */
+  /** Reading stops when this many messages wait because submitting fails. Default 10,000, about 15 MB */
   readonly limit?: number
-  /** First and longest wait before a message, or the connection, is tried again. Default 1 s, 30 s. */
   readonly retry?: Retry
 }
 
@@ -24,17 +22,16 @@ export interface SpyListener {
   connected(address: string): void
   disconnected?(address: string): void
   received(vaa: Uint8Array, outcome: Outcome): void
-  /** Called when a message cannot be submitted now. The intake tries it again. */
   delayed?(vaa: Uint8Array, error: RelayerError): void
 }
 
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** Refusals with these codes are normal, because a bridge also carries messages that Portage does not deliver. */
+/** A bridge also carries messages that Portage does not deliver, so these refusals are normal. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/** Submits the messages of a guardian spy. The spy does not repeat missed messages, so streams find their gaps. */
+/** Submits the messages of a guardian spy. The spy does not repeat missed messages, so the streams must fetch them. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, logger, listener } = settings
@@ -70,7 +67,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)
-      // A message this large is refused immediately, because it must not be kept while submitting fails.
+      // A message this large is refused at once, so that it is not kept while submitting fails.
       const error = new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: vaa.length, most: mostMessageBytes } })
       const outcome = { kind: 'refused', error } as const
       listener?.received(vaa, outcome)
@@ -82,7 +79,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     bridge,
     address,
     start: subscription.start,
-    /** Ends the subscription, then submits the received messages within this time, ms. */
+    /** Ends the subscription, then submits the received messages for at most `graceMs`. */
     async stop(graceMs = 5_000): Promise<void> {
       subscription.stop()
       const left = await submissions.close(graceMs)
@@ -97,7 +94,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** Minimum time between two warnings with one code, ms, because anybody can make a spy send junk. */
+/** Anybody can make a spy send junk, so warnings with the same code are limited. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

@@ -20,7 +20,6 @@ export interface AgentLoopsOptions {
 const everyMs = 5_000
 const graceMs = 5_000
 
-/** Runs a stream's loops. Writes a checkpoint each time that `checkpointKey` returns a new key. */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
   begin: () => Promise<StreamInput>,
@@ -28,7 +27,6 @@ export function createAgentLoops(
 ) {
   const { config } = source
   const stopping = new AbortController()
-  // Each loop adds a listener, and so does each wait in a loop, so their number has no limit.
   setMaxListeners(0, stopping.signal)
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper(config, store, alarms, logger)

@@ -19,7 +19,6 @@ export type CheckpointPlace =
 export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
 const timeoutMs = 10_000
-/** Far above the size of the largest checkpoint, which has 1,000 denied parties with their reasons. */
 const mostBytes = 2 * 1024 * 1024
 
 /** Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE; `get` also throws CHECKPOINT_INVALID (too long). */
@@ -31,13 +30,12 @@ export function createCheckpointFiles(place: CheckpointPlace) {
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
-    /** Throws CHECKPOINT_UNAVAILABLE, or CHECKPOINT_INVALID with the path of the invalid field. */
+    /** Throws CHECKPOINT_UNAVAILABLE and CHECKPOINT_INVALID. */
     async read(stream: string): Promise<StreamCheckpoint | undefined> {
       const id = names.idOf(stream)
       const found = await get(id)
       return found === undefined ? undefined : { ...parseCheckpoint(id, found), stream }
     },
-    /** Writes the whole checkpoint or nothing. Throws CHECKPOINT_UNAVAILABLE. */
     write(checkpoint: StreamCheckpoint): Promise<void> {
       const stream = names.idOf(checkpoint.stream)
       return put(stream, `${JSON.stringify({ ...checkpoint, stream })}\n`)
@@ -45,10 +43,10 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
   }
 }
 
-/** Writes the present checkpoint. Throws INPUT_INVALID (no block yet), CHECKPOINT_UNAVAILABLE, `readStream` errors. */
+/** Throws INPUT_INVALID (no block was read yet), CHECKPOINT_UNAVAILABLE, and the errors of `readStream`. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // Without a block the checkpoint is useless: no stream can begin with it, and it would replace a better one.
+  // A checkpoint without a block is useless to a stream, and would replace a better checkpoint.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)
@@ -56,7 +54,7 @@ export async function writeCheckpoint(client: TemporalClient, store: CheckpointS
   return written
 }
 
-/** Reads the JSON of a checkpoint. Throws CHECKPOINT_INVALID with the path of the invalid field. */
+/** Throws CHECKPOINT_INVALID with the path of the invalid field. */
 export function parseCheckpoint(stream: string, text: string): StreamCheckpoint {
   try {
     const value: unknown = JSON.parse(text)
@@ -73,7 +71,6 @@ function inDirectory({ path }: { readonly path: string }) {
   return {
     async get(stream: string): Promise<string | undefined> {
       try {
-        // A large file that is not a checkpoint must not fill the memory.
         if ((await stat(fileOf(stream))).size > mostBytes)
           throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
         return await readFile(fileOf(stream), 'utf8')
@@ -134,7 +131,6 @@ function unavailable(stream: string, cause: unknown): RelayerError {
 
 export type CheckpointKeeper = ReturnType<typeof createCheckpointKeeper>
 
-/** Reads and writes the checkpoint of one stream, if there is a store. Problems raise an alarm and are logged. */
 export function createCheckpointKeeper(
   { stream, start, origin }: Pick<StreamConfig, 'stream' | 'start' | 'origin'>,
   store: CheckpointStore | undefined,
@@ -151,7 +147,7 @@ export function createCheckpointKeeper(
 
   return {
     complain,
-    /** Undefined: the checkpoint is missing or invalid. Throws CHECKPOINT_UNAVAILABLE if the store cannot be read. */
+    /** Returns undefined if the checkpoint is missing or invalid. Throws CHECKPOINT_UNAVAILABLE. */
     async read(): Promise<StreamCheckpoint | undefined> {
       try {
         const found = await store?.read(stream)
@@ -164,11 +160,9 @@ export function createCheckpointKeeper(
         return undefined
       }
     },
-    /** Writes if `key` has changed since the last write. Throws errors of reading the state. */
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()
-      // Before its first block, a stream that reads blocks must not replace a better checkpoint.
       if (!state || (start !== undefined && !state.cursor)) return
       try {
         await store.write({ ...checkpointOf(state), stream })
@@ -179,7 +173,7 @@ export function createCheckpointKeeper(
       writtenAt = Date.now()
       alarms.delete('checkpoint')
     },
-    /** ms since the epoch. */
+    /** ms since the epoch */
     get writtenAt(): number | undefined {
       return writtenAt
     },

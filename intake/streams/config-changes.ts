@@ -3,7 +3,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Step } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** A config value that applies only when a stream begins, and has changed since the stream began. */
+/** A config value that applies only when a stream begins, and that has changed since. */
 export interface IgnoredChange {
   readonly field: 'startBlock' | 'first'
   readonly began: number | string
@@ -13,7 +13,6 @@ export interface IgnoredChange {
 
 export interface ConfiguredSource {
   readonly config: StreamConfig
-  /** The first number in the config, which only signed sources have. */
   readonly begins?: { readonly first?: string }
 }
 

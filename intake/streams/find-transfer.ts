@@ -7,26 +7,23 @@ import { type KnownPlaces, resolveTransfer } from '../../temporal/client/transfe
 import { listStreamNames } from '../../temporal/client/streams/streams.ts'
 import { readStream, sourceOf } from './reports.ts'
 
-/** Like `resolveTransfer`, but throws TRANSFER_IN_GAP for a number that a stream knows and has no transfer for. */
+/** Like `resolveTransfer`, but throws TRANSFER_IN_GAP for a number in a gap of a stream. */
 export async function findTransfer(client: TemporalClient, text: string, known: KnownPlaces): Promise<string> {
   try {
     return await resolveTransfer(client, text, known)
   } catch (error) {
     const place = error instanceof RelayerError && error.code === 'TRANSFER_NOT_FOUND' ? placeIn(text) : undefined
     const { gate = (read) => read() } = known
-    // A stream that does not answer leaves the first refusal.
     throw (place && (await gate(() => gapOf(client, place, known)).catch(() => undefined))) ?? error
   }
 }
 
-/** `middle`: emitter or target chain. */
 interface Place {
   readonly source: string
   readonly middle?: string | undefined
   readonly number: string
 }
 
-/** Reads a whole id, `source/emitter/number`, `source:target:number` or `source/number`. */
 function placeIn(text: string): Place | undefined {
   const parts = text.trim().split(/[:/]/)
   const [source, ...rest] = parts.length === 5 ? parts.slice(1, 4) : parts

@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits after a failure, ms; `haltedMs` after a contradiction, which halts the route until an operator acts. */
+/** Waits after a failure, ms. `haltedMs` follows a contradiction, which halts the route until an operator acts. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
@@ -16,7 +16,6 @@ export interface Loop {
   readonly name: string
   readonly step: Step
   readonly wake?: Subscribe
-  /** Longest pause between two steps, ms. */
   readonly everyMs: () => number
 }
 
@@ -26,7 +25,7 @@ interface LoopOptions extends Loop {
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn'>
 }
 
-/** Repeats the step until `stopping` aborts. Logs an error once and tries again. Never rejects. */
+/** Repeats the step until `stopping` aborts. Never rejects. */
 export async function runLoop({ name, stream, step, wake, everyMs, stopping, logger }: LoopOptions): Promise<void> {
   let failures = 0
   let trouble: string | undefined
@@ -35,7 +34,6 @@ export async function runLoop({ name, stream, step, wake, everyMs, stopping, log
   const unsubscribe = wake?.(wakeUp)
   stopping.addEventListener('abort', wakeUp)
   while (!stopping.aborted) {
-    // A wake-up during the step ends the pause that follows.
     woken = new AbortController()
     try {
       const isMore = await step()

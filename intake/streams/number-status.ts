@@ -1,14 +1,12 @@
 import { setOf } from '../../domain/stream/intervals.ts'
 import type { RequestOf, StreamView } from '../../domain/stream/stream.ts'
 
-/** Status of a seen number. `started`: its transfer runs. `delivered` and `ignored`: it needs no transfer. */
 export type NumberStatus = 'started' | 'delivered' | 'ignored'
 export type SeenNumbers = readonly (readonly [number: string, NumberStatus])[]
 export type NumberCounts = Record<NumberStatus, number>
 
 export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ignored: 0 }
 
-/** Whether the spy sent all of these numbers, or which of them it missed. */
 type BySpy = { readonly received: true } | { readonly missedBySpy: readonly string[] }
 
 export function seenRequests(batch: SeenNumbers, bySpy?: BySpy): readonly RequestOf<'seen'>[] {

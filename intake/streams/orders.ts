@@ -11,18 +11,16 @@ import { readStream } from './reports.ts'
 export type StreamOrder = StreamOrderRequest & { readonly order: Order }
 
 export interface StreamOrderResult {
-  /** False: the order changed nothing (the number is resolved already, or the trusted number is not higher). */
+  /** False if the order changed nothing, for example because the number is already resolved. */
   readonly done: boolean
   readonly view: StreamView
-  /** A doubt about the order, which was carried out nevertheless. */
   readonly warning?: string
 }
 
-/** Safe to repeat. Throws INPUT_INVALID with the field or the stream's reason, and errors of `readStream`. */
+/** Safe to repeat. Throws INPUT_INVALID with the field or the stream's reason, and the errors of `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {
-    // The workflow refuses malformed requests too, but refusing them here saves an update.
     assertStreamRequest(request, 'order')
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
@@ -44,7 +42,6 @@ const skippedStates: Readonly<Partial<Record<GapState, string>>> = {
   undone: 'its transfer is to be started again',
 }
 
-/** Warns if a skipped number may have a valid transfer, because its message is known or no server was asked for it. */
 function warningOf({ gaps, open }: StreamState, order: StreamOrder): string | undefined {
   if (order.kind !== 'skip') return undefined
   const gap = gapAt(gaps, BigInt(order.number))

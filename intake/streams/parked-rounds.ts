@@ -4,7 +4,6 @@ import type { StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { parkedPage, type StreamOfTransfers } from '../../temporal/client/streams/stream-transfers.ts'
 
-/** One query lists at most this many parked transfers, a page of the visibility store. */
 export const mostListed = 1_000
 
 interface Unlisted {
@@ -12,7 +11,6 @@ interface Unlisted {
   readonly outside: readonly Intervals[]
 }
 
-/** A pass over all pages of parked transfers. The next page has the runs that began before `before`. */
 interface Round extends Unlisted {
   readonly before: number | undefined
 }
@@ -23,7 +21,6 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
   let released: Unlisted = { open: new Set(), outside: [] }
 
   return {
-    /** Lists the newest page and an older one. Only `end` moves on to the next page. Throws Temporal client errors. */
     async list(state: StreamState) {
       const newest = await page(client, source, mostListed)
       const { before } = round ?? newest
@@ -31,7 +28,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /** Returns numbers that are no longer parked. `own`: the listed numbers of the source's own transfers. */
+        /** Returns numbers that are no longer parked. `own` has the listed numbers of the source's own transfers. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => number)

@@ -11,26 +11,23 @@ import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../tempor
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
   readonly cursor?: number
-  /** Blocks from the cursor to the source's finalized head. */
+  /** Blocks from the cursor to the source's finalized head */
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
-  /** Time of the head from which `lag` is counted, ISO 8601. Old if the source's nodes do not answer. */
+  /** Time of the head from which `lag` is counted, ISO 8601. It is old if the source's nodes do not answer. */
   readonly headAt?: string
-  /** Guarantees that are missing because the config has no node of the source. Absent: no guarantee is missing. */
+  /** Guarantees that are missing because the config has no node of the source. */
   readonly unproved?: readonly string[]
-  /** Last report of an intake, ISO 8601, if two audits have passed since. Absent: the stream is followed. */
+  /** Last report of an intake, ISO 8601. Present only if two audits should have reported since. */
   readonly silentSince?: string
-  /** When this report was made, ISO 8601. The stream's state is as of `updatedAt`. */
   readonly asOf: string
 }
 
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
-/** The head of a chain. Undefined: not known in this process. */
 export type Heights = (chain: string) => Pick<HeadEvent, 'finalized' | 'time'> | undefined
 
-/** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
 export async function listStreams(client: TemporalClient, heights: Heights, auditMinutes?: number): Promise<StreamRow[]> {
   const streams = await listStreamNames(client).catch(rethrowAs({}))
   return Promise.all(
@@ -57,13 +54,11 @@ export async function readStream(client: TemporalClient, stream: string): Promis
   return { ...state, config: { ...state.config, stream: nameOf(client, stream) } }
 }
 
-/** @param auditMinutes period of the audits, for `silentSince` */
 export function toReport(view: StreamView, heights: Heights, auditMinutes?: number): StreamReport {
   const { nextHeight, completedNumber, completedHeight, stream } = view
   const cursor = nextHeight === undefined ? undefined : nextHeight - 1
   const head = heights(sourceOf(stream))
   const unproved = unprovedOf(view, sourceOf(stream))
-  // Audits of a source without a node have nothing to record.
   const silent = auditMinutes === undefined || unproved ? undefined : silentSince(view, auditMinutes, Date.now())
   return {
     ...view,
@@ -80,10 +75,10 @@ export function toReport(view: StreamView, heights: Heights, auditMinutes?: numb
   }
 }
 
-/** Audits are up to 1.25 periods apart, and one takes at most about this long, ms. */
+/** Audits are up to 1.25 periods apart, and one takes up to about this long. */
 const auditTakesMs = 15_000
 
-/** When the stream was last updated, ms since the epoch, if two audits have passed since. Undefined: it is followed. */
+/** Returns the time of the last update, ms since the epoch, if two audits should have reported since. */
 export function silentSince({ updatedAt }: Pick<StreamView, 'updatedAt'>, auditMinutes: number, now: number): number | undefined {
   return updatedAt !== undefined && now - updatedAt > 2 * auditMinutes * 60_000 + auditTakesMs ? updatedAt : undefined
 }

@@ -13,15 +13,13 @@ export interface StreamClientOptions {
   readonly client: TemporalClient
   readonly config: StreamConfig
   readonly logger: Logger
-  /** Makes the input of a stream that does not exist yet. Absent: the input has only `config`. */
   readonly begin?: () => Promise<StreamInput>
 }
 
-/** Limits of one update, far below those of the Temporal server. */
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/** Sends updates to a stream, one at a time. Repeats each until an answer or `close`. The first creates the stream. */
+/** Sends one update at a time, and repeats it until an answer or `close`. The first update creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
@@ -50,26 +48,24 @@ export class StreamClient {
     return this.#view
   }
 
-  /** Grows when the stream goes back (fork, or Temporal restored), since earlier readings may then be outdated. */
+  /** Grows when the stream goes back (fork, or Temporal restored), because earlier readings may then be outdated. */
   get era(): number {
     return this.#era
   }
 
   /**
-   * Returns the answers in the order of the requests. Undefined: the stream went back since `era`, so nothing was
-   * recorded and the caller must read again. Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds
-   * the requests malformed.
+   * Returns undefined if the stream went back since `era`: nothing was recorded, and the caller must read again. Throws
+   * STREAM_UNREACHABLE after `close`, and INTERNAL for malformed requests.
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
   }
 
-  /** Undefined: there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+  /** Undefined if there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
   async state(): Promise<StreamState | undefined> {
     const state = await queryStream(this.#options.client, this.#options.config.stream)
     if (state) this.#see(viewStream(state))
     else if (this.#view) {
-      // Temporal was wiped, so the next request creates the stream again.
       this.#view = undefined
       this.#era += 1
     }
@@ -101,7 +97,6 @@ export class StreamClient {
   }
 }
 
-/** When an ordered audit ends, even if it is not complete. */
 export interface AuditLimits {
   readonly deadlineMs?: number | undefined
   readonly stopping?: AbortSignal | undefined
@@ -109,7 +104,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/** Runs an audit until it ends or reaches a limit, then closes the client. Throws STREAM_AUDIT_UNENDED at a limit. */
+/** Runs an audit, then closes the client. Throws STREAM_AUDIT_UNENDED if a limit ends the audit. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

@@ -22,7 +22,6 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'refused',
 ]
 
-/** Sets a stream's metrics. Alarms that are over are set to 0, so that their alerts end. */
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
   if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)

@@ -22,17 +22,16 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** Longest and usual delay of Temporal's lists, ms. Reports overlap by the usual, and once a minute by the longest. */
+/** Delays of Temporal's lists. Reports overlap by the usual delay, and once a minute by the longest one. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/** The first report reads this far back, ms, to cover a restart. An audit finds transfers that ended earlier. */
+/** The first report must cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
 const mostReleased = 50
-/** Longest reason that a stream takes (domain/stream/request.ts), characters. */
 const longestReason = 1_000
 
-/** Records ended and parked transfers. `own` leaves out transfers with a number of the stream, but another message. */
+/** Records ended and parked transfers. `own` leaves out those of other messages that claim a number of the stream. */
 export function createOutcomeReporter(
   deps: OutcomesDeps,
   listEnded: typeof endedSince,
@@ -61,14 +60,14 @@ export function createOutcomeReporter(
     get awaitingSignatures(): readonly string[] {
       return codes.awaitingSignatures
     },
-    /** Throws errors of the Temporal client. @param era of the stream's client when the state was read */
+    /** Throws errors of the Temporal client. `era` is that of the stream client when the state was read. */
     async report(state: StreamState, era?: number): Promise<void> {
       const opened = new Map(state.open.map((one) => [one.number, one.parked]))
       const missing = state.gaps.filter((gap) => gap.state !== 'undone')
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // A running transfer that is parked outside the window already is not queried again.
+      // A running transfer that is already parked outside the window is not queried again.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))
@@ -76,7 +75,7 @@ export function createOutcomeReporter(
       const listed = await own(all.filter(isWanted))
       const parked = listed.filter(({ running }) => running)
       const ended = listed.filter(({ running }) => !running)
-      // Ended transfers are recorded before parked ones are queried, because a query may wait for a worker.
+      // Queries may wait for a worker, so ended transfers are recorded before them.
       await recordEnded(ended, era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
@@ -113,13 +112,13 @@ function createReportWindow() {
   }
 }
 
-/** Makes the requests that record undelivered transfers as ended. Throws errors of the Temporal client. */
+/** Throws errors of the Temporal client. */
 export async function closedRequests(
   client: TemporalClient,
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
 ): Promise<readonly StreamRequest[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
-    // Reads the listed run, since a later run may never end. `unknown`: a stranger's worker may return any result.
+    // Reads the listed run, because a later run may never end. A stranger's worker may return any result.
     const status: unknown = await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })
     return toClosed(number, (status as TransferStatus | undefined | null) ?? {})
   })
@@ -130,7 +129,7 @@ export function isUndelivered(state: string | undefined): state is RequestOf<'cl
   return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 
-/** Undefined: the transfer was delivered, or is not known to have ended. */
+/** Undefined if the transfer was delivered, or is not known to have ended. */
 export function toClosed(
   number: string,
   { state, reason, code, cancelledBy }: Partial<Pick<TransferStatus, 'state' | 'code' | 'cancelledBy'>> & { readonly reason?: unknown },

@@ -10,11 +10,10 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** A transfer that waits this long for a reason of its own is moved outside the window, ms. Default 10 min. */
+  /** A transfer that waits this long for a reason of its own is moved outside the window. Default 10 min */
   readonly outsideAfterMs?: number | undefined
 }
 
-/** At most `queries` runs are queried per step, each run again after `againMs`. Steps begin every `everyMs`. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
@@ -31,7 +30,7 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransf
   for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
 }
 
-/** Reads the codes of parked transfers. A run's code never changes, so each run is queried once. */
+/** A run's code never changes, so each run is queried once. */
 export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
 
-/** Two contracts of a route contradict each other about a transfer. Honest contracts on honest chains never do. */
 export interface Mismatch {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
@@ -11,8 +10,7 @@ export interface Mismatch {
 }
 
 /**
- * Halts only this route until `portage unhalt`. May be repeated. Call this only for contradictions that more than half
- * of the nodes showed, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE; then the route must
- * wait.
+ * Halts one route. Call this only for contradictions that most nodes showed, never for received bytes. If this throws
+ * SETTINGS_UNREACHABLE or TEMPORAL_UNAVAILABLE, the route must wait.
  */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

@@ -8,13 +8,13 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `absent`: HTTP 404. `failed` has no `status` if no answer was readable. `why` omits the URL, which may hold keys. */
+/** `absent`: HTTP 404. `failed`: no `status` without a readable answer. `why` omits the URL, which may hold keys. */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly why: string; readonly status?: number; readonly retryAfter?: string | null }
 
-/** Sends one request within the limits, and follows no redirects. Never throws. */
+/** Sends one request, and follows no redirects. Never throws. */
 export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
   try {
     const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })

@@ -4,7 +4,7 @@ import { within } from '../../runtime/wait.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import type { Submitter, SubmitResult } from './submitter.ts'
 
-/** `refused`: no transfer was started, and the message is dropped. A failure that is retried is not an outcome. */
+/** `refused`: no transfer was started, and the message is dropped. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
   | { readonly kind: 'refused'; readonly error: RelayerError }
@@ -17,13 +17,13 @@ export interface SubmissionsOptions {
   readonly onFull: (full: boolean) => void
   readonly onTrouble: (error: RelayerError | undefined) => void
   readonly concurrency: number
-  /** At most this many messages are kept, not counting messages with an unknown guardian set. */
+  /** Messages that are kept, not counting those with an unknown guardian set. */
   readonly limit: number
-  /** Maximum bytes of the messages that `limit` counts. Default 64 MiB. */
+  /** Bytes of the messages that `limit` counts. Default 64 MiB */
   readonly limitBytes?: number
-  /** At most this many messages with an unknown guardian set are kept. Above, the oldest is dropped. Default 200. */
+  /** Messages with an unknown guardian set. Above this, the oldest is dropped. Default 200 */
   readonly limitUnknown?: number
-  /** Maximum bytes of messages with an unknown guardian set. Above, the oldest is dropped. Default 2 MiB. */
+  /** Bytes of messages with an unknown guardian set. Above this, the oldest is dropped. Default 2 MiB */
   readonly limitUnknownBytes?: number
   readonly retry: Retry
 }
@@ -40,16 +40,15 @@ interface Entry {
   isOver?: true
 }
 
-/** After this time, ms, a message with an unknown guardian set is refused. Streams fetch genuine messages again. */
+/** A message with an unknown guardian set is refused after this time. Streams fetch genuine messages again. */
 const unknownSetForMs = 86_400_000
 
-/** Keeps messages that fail retriably. Anybody can make messages of unknown guardian sets, so few of them are kept. */
+/** Keeps messages that can be tried again. Anybody can make messages of unknown guardian sets, so few are kept. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
   readonly #delayed = new Map<Entry, NodeJS.Timeout | undefined>()
   readonly #running = new Set<Promise<void>>()
-  /** Messages with an unknown guardian set, oldest first. */
   readonly #unknown = new Set<Entry>()
   #unknownBytes = 0
   #bytes = 0
@@ -74,10 +73,9 @@ export class Submissions {
     this.#enqueue({ message, since: Date.now(), tries: 0 })
   }
 
-  /** Submits as many messages as it can within `graceMs`. Returns how many are left. */
+  /** Submits for at most `graceMs`. Returns how many messages are left. */
   async close(graceMs: number): Promise<number> {
     this.#closing = true
-    // Messages that wait for their next attempt get a last attempt now, because the failure may be over.
     for (const [entry, timer] of this.#delayed) {
       clearTimeout(timer)
       this.#enqueue(entry)
@@ -171,7 +169,7 @@ export class Submissions {
   }
 }
 
-/** The wait before another attempt, ms. Doubles each time, and is random so that processes do not try in step. */
+/** Returns ms. The wait doubles each time, and is random so that processes do not retry together. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }

@@ -17,9 +17,9 @@ import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 
 export interface SubmitResult {
   readonly id: string
-  /** `known`: the transfer runs or is done, and nothing was started. */
+  /** `known`: the transfer runs or has ended, and nothing was started. */
   readonly status: 'started' | 'known'
-  /** The transfer continues with this copy, because the guardian set of its earlier copy has or may have expired. */
+  /** The transfer continues with this copy, because the guardian set of its earlier copy may have expired. */
   readonly adopted?: true
   readonly halted?: string
 }
@@ -29,20 +29,16 @@ export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
 }
 
 export interface SubmitOptions {
-  /** Class in the lane's nonce queue, 1 (first) … 5. Ignored for a known transfer. */
+  /** Class in the lane's nonce queue, from 1 (first) to 5. Ignored for a known transfer. */
   readonly priority?: number | undefined
   /** ms since the epoch. A transfer that is not delivered by then is parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
-  /** Ignored for a known transfer. */
   readonly terms?: Terms | undefined
   readonly seenAt?: number | undefined
   readonly sourceTxHash?: string | undefined
-  /** `ask` (default): asks Temporal about messages submitted before; restarts undone transfers. `skip`: skips them. */
+  /** `ask` (default) asks Temporal about messages that were submitted before, and restarts undone transfers. */
   readonly repeats?: 'ask' | 'skip'
-  /**
-   * Absent: the message came from a spy or a chain. The transfer records the order only if this message starts the
-   * transfer or is adopted as its newer copy.
-   */
+  /** Absent if the message came from a spy or a chain. */
   readonly order?: Order | undefined
 }
 
@@ -60,16 +56,16 @@ export interface SubmitterDeps {
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** A refused emitter is remembered only this long, ms, because the target may register the emitter later. */
+/** Short, because the target may register the emitter later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Ids that were restarted once, so that two rejected copies of one message do not replace each other for ever. */
+  /** Ids are restarted only once, so that two rejected copies of one message do not replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Refusals of unregistered emitters, so that repeats of a signed message do not query the nodes each time. */
+  /** Kept so that repeats of a signed message from an unregistered emitter do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /** Copies that their transfers have adopted. They are not offered again, because each offer wakes the transfer. */
+  /** An adopted copy is not offered again, because each offer wakes the transfer. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
   const shared = createSharedStarts()
 
@@ -81,7 +77,6 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     return isRestarted ? 'started' : 'known'
   }
 
-  /** Starts the transfer. If it runs already, offers it this copy, because the copy's guardian set may be newer. */
   async function startOrOffer(bridge: Bridge, id: string, input: TransferInput, { order, sourceTxHash }: SubmitOptions, copy: Copy) {
     const status = await start(id, input, { ...copy.content, ...(sourceTxHash !== undefined && { sourceTxHash }) })
     if (status === 'started' || copy.signers === undefined || adoptedCopies.has(copy.key)) return { status }
@@ -123,9 +118,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 
   return {
     /**
-     * Throws RelayerError. Not retriable, never delivered: MESSAGE_*, VAA_*, PAYLOAD_*, EMITTER_UNKNOWN,
-     * GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID (unknown bridge). Retriable, nothing started:
-     * GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
+     * Throws GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE (retriable), and MESSAGE_*, VAA_*, PAYLOAD_*,
+     * EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID (unknown bridge).
      */
     submit: (name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> =>
       inTrace('submit', { 'portage.bridge': name }, () => submitMessage(name, message, options)),
@@ -142,7 +136,7 @@ function demandAccepted(refusals: Refusals, id: string, verdict: Verdict): void 
   throw refusal
 }
 
-/** Shares starts of verified copies, because several spies send the same copy at the same time. */
+/** Several spies send the same copy at the same time, so its start is shared. */
 function createSharedStarts() {
   const underWay = new Map<string, Promise<SubmitResult>>()
   return async (key: string, start: () => Promise<SubmitResult>): Promise<SubmitResult> => {
@@ -177,7 +171,7 @@ function inputOf(
   }
 }
 
-/** A stranger may have started the transfer with unreadable bytes. Any copy counts as newer than such bytes. */
+/** A stranger may have started the transfer with unreadable bytes. Any copy counts as newer than those. */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

@@ -8,9 +8,9 @@ import { httpJson } from './http.ts'
 export interface MessagePlace {
   /** Wormhole chain id of the source. */
   readonly chain: number
-  /** 64 hex digits without 0x. */
+  /** 64 hex digits without 0x */
   readonly emitter: string
-  /** u64, decimal. */
+  /** u64, decimal */
   readonly sequence: string
 }
 
@@ -19,18 +19,16 @@ export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
   readonly wormholescanApis: readonly string[]
 }
 
-/** `api`: index of the API that has the VAA. `againInMs`: time until another try. `why`: the answer of each API. */
+/** `api` is the index of the API that has the VAA. `againInMs` is the wait before another try. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
-  /** The APIs that could be asked do not have the VAA, or no API is configured. */
+  /** No API is configured, or those that could be asked do not have the VAA. */
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
-  /** No API could be asked. */
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Reads signed VAAs and the Governor's queue from APIs. Make one per process: it limits the requests per server. */
+/** Reads signed VAAs and the Governor's queue. Make one per process, because it limits the requests per server. */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
-/** Base64 of a VAA. The limit is far above any VAA, and far below a harmful size. */
 const base64 = z.base64().min(1).max(1_000_000)
 const vaaShape = z.union([
   z.object({ vaaBytes: base64 }).transform(({ vaaBytes }) => vaaBytes),
@@ -43,7 +41,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const api = (url: string, path: string) => ({ host: createVaaHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** Returns the first copy that an API has, beginning with API `from`. Does not check signatures. Never throws. */
+    /** Returns the first copy from API `from` on. Does not check signatures. Never throws. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -61,13 +59,13 @@ export function createVaaLookup(options: VaaLookupOptions) {
       if (againInMs !== undefined && waits.length === apis.length) return { kind: 'unknown', againInMs, why }
       return { kind: 'absent', againInMs, why }
     },
-    /** Whether the Governor holds the message back. Undefined: no API answered. */
+    /** Whether the Governor holds the message back. Undefined if no API answered. */
     async held(place: MessagePlace): Promise<boolean | undefined> {
       let isHeld: boolean | undefined
       for (const { host } of apis) {
         const answer = await host.ask(`v1/governor/is_vaa_enqueued/${pathOf(place)}`)
         if (answer.kind === 'found') isHeld = heldShape.safeParse(answer.body).data?.isEnqueued ?? isHeld
-        // Each guardian has its own Governor, and a single one that holds the message back is enough.
+        // Each guardian has its own Governor. One that holds the message back is enough.
         if (isHeld) return true
       }
       return isHeld
@@ -75,7 +73,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   }
 }
 
-/** The VAA of a message from the first API that has it. Throws VAA_NOT_FOUND with the answer of each API. */
+/** Throws VAA_NOT_FOUND with the answer of each API. */
 export async function fetchSignedVaa(guardianApis: readonly string[], place: MessagePlace, timeoutMs?: number): Promise<Uint8Array> {
   const found = await createVaaLookup({ guardianApis, wormholescanApis: [], timeoutMs }).find(place)
   if (found.kind === 'found') return found.vaa
@@ -140,15 +138,14 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
     }
     const { status, retryAfter, why } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter))
-    // After a failure of the server, later requests wait too. After a refused request or too long an answer, they do
-    // not.
+    // Only a failure of the server makes later requests wait.
     if (status === undefined || status >= 500) rest(retryAfter)
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }
 
   return {
     origin: new URL(base).origin,
-    /** Never throws. @param path without a leading slash */
+    /** Never throws. `path` has no leading slash. */
     async ask(path: string): Promise<HostAnswer> {
       if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
       else active++

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** The file has only the token's claims and no signature, so nobody can give an order with it. */
+/** The file has no signature, so nobody can give an order with its token. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -15,12 +15,12 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/** Keeps a deployment's first token in a file until the settings list it. If that fails, the next start tries again. */
+/** Keeps a deployment's first token in a file until the settings list it. The next start tries again if that fails. */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })
   return {
-    /** Undefined: no valid token. Removes contents that are malformed or expired. */
+    /** Returns undefined, and removes the file, if the token is malformed or has expired. */
     async read(): Promise<Principal | undefined> {
       const text = await readFile(file, 'utf8').catch(() => undefined)
       if (text === undefined) return undefined
@@ -29,7 +29,6 @@ export function unlistedToken(dataFolder: string, now: () => number = Date.now) 
       await forget().catch(() => {})
       return undefined
     },
-    /** Throws errors of the file system. */
     keep: (token: Principal) => writeFile(file, `${JSON.stringify(token, null, 2)}\n`, { mode: 0o600 }),
     forget,
   }

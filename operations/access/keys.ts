@@ -5,7 +5,6 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** An Ed25519 key or a thumbprint: 32 bytes, base64url. */
 const coordinate = /^[A-Za-z0-9_-]{43}$/
 
 const keySchema = z.strictObject({
@@ -24,7 +23,7 @@ export type AccessKey = z.output<typeof keySchema>
 /** The `kid` of a key is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/** Oldest first. Undefined: no file. Throws ACCESS_KEYS: unreadable, malformed, another user's, readable by others. */
+/** Oldest first. Throws ACCESS_KEYS if the file is unreadable, malformed, another user's, or readable by others. */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
@@ -49,7 +48,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   }
 }
 
-/** Creates the file in an existing folder. False: it exists already. Throws ACCESS_KEYS. */
+/** Returns false if the file exists already. Its folder must exist. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
   // A link, unlike a rename, does not replace the file of another process.
@@ -64,7 +63,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Adds a signing key. Older keys then only verify tokens. Returns the new key's `kid`. Throws ACCESS_KEYS. */
+/** Adds a signing key and returns its `kid`. Older keys then only verify tokens. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -82,7 +81,7 @@ export async function removeKey(file: string, kid: string): Promise<void> {
   await replaceKeys(file, others)
 }
 
-/** The newest key that can sign. Throws ACCESS_KEYS. */
+/** Throws ACCESS_KEYS if no key can sign. */
 export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
   const key = keys.findLast(({ d }) => d !== undefined)
   if (!key) throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key to sign with on this machine.' })
@@ -141,13 +140,11 @@ export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): strin
 
 export type KeyRing = ReturnType<typeof createKeyRing>
 
-/** The public keys of the config and of the current key file. */
 export function createKeyRing(source: AccessSource, now: () => number = Date.now) {
   const file = keyFile(source)
   let known: { readonly stamp: string; readonly keys: readonly PublicKey[] } | undefined
   let checkedAt = -Infinity
   return {
-    /** Throws ACCESS_KEYS if the key file is unusable. */
     async keys(): Promise<readonly PublicKey[]> {
       if (known && now() - checkedAt < freshMs) return known.keys
       const stamp = await stampOf(file)

@@ -6,13 +6,12 @@ import { verifyToken } from './tokens.ts'
 
 export interface TokenCheck {
   readonly ring: KeyRing
-  /** A Temporal namespace. */
+  /** A Temporal namespace */
   readonly audience: string
-  /** The tokens that the settings list. Undefined: the settings are not read yet. */
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 
-/** Verifies a token. Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
+/** Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
 export async function authenticate(token: string | undefined, { ring, audience, tokens }: TokenCheck): Promise<Principal> {
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const principal = await verifyToken(await ring.keys(), audience, token)
@@ -32,7 +31,7 @@ export async function assertStillGood(principal: Principal, { ring, tokens }: Pi
   if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
 }
 
-/** RFC 6750, section 2.1. Ignores a token in the URL's query, because logs would show it. */
+/** RFC 6750, section 2.1. Ignores tokens in the URL, because logs would show them. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
 }

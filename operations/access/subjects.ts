@@ -3,7 +3,7 @@ import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** @param targetChain undefined: the target is unknown, so the order concerns all chains */
+/** An order for a transfer with an unknown target concerns all chains. */
 export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject {
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
@@ -15,7 +15,6 @@ export function aboutStream(stream: string): OrderSubject {
   return chains.length === 0 ? {} : { chains }
 }
 
-/** If one of several orders names no chain, the subject is all chains. */
 export function aboutSettings(orders: readonly SettingsOrder[]): OrderSubject {
   const each = orders.map(aboutOne)
   const [first] = each

@@ -8,12 +8,10 @@ import type { AccessKey, PublicKey } from './keys.ts'
 const algorithm = 'EdDSA'
 const issuer = 'portage'
 const clockSkewMs = 60_000
-/** Maximum length of a token, characters. Checked before parsing. */
 const longestToken = 4_096
 
 const reserved = new Set(['portage', 'key-file', 'unnamed'])
 
-/** The name of an order's author (`by`) in histories and audits. */
 export const principalName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, 'must be a name: letters, digits and . _ @ -, at most 64')
@@ -31,7 +29,7 @@ const claimsSchema = z.object({
 
 export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
 
-/** Signs a token. Nothing stores the token's text. Throws INPUT_INVALID for an invalid name. */
+/** Nothing stores the token's text. Throws INPUT_INVALID for an invalid name. */
 export async function signToken(key: AccessKey, audience: string, request: TokenRequest, now = Date.now()) {
   const name = principalName.safeParse(request.name)
   if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })
@@ -53,7 +51,7 @@ export async function signToken(key: AccessKey, audience: string, request: Token
   return { token, principal }
 }
 
-/** Checks the EdDSA signature before any claim. Limits lifetimes. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
+/** Checks the signature before any claim. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID. */
 export async function verifyToken(keys: readonly PublicKey[], audience: string, token: string): Promise<Principal> {
   try {
     if (token.length > longestToken) throw new Error('too long')
@@ -74,7 +72,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
-    // Naming the failed check would help an attacker, and the error's text may quote the token.
+    // The name of the failed check would help an attacker, and the error's text may quote the token.
     throw new RelayerError('ACCESS_TOKEN_INVALID')
   }
 }

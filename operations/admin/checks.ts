@@ -7,9 +7,9 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** Time limit of a check, ms. Load balancers do not wait longer either. */
+/** Load balancers do not wait longer either. */
 const timeoutMs = 3_000
-/** Answers are reused for this time, ms, because requests need no token and their rate has no limit. */
+/** Requests need no token and their rate has no limit, so answers are shared. */
 const keepMs = 1_000
 
 export interface Check {

@@ -4,18 +4,16 @@ import type { Check } from './checks.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
-/** Metrics are reused for this time, ms, so that repeated requests do not keep the process busy. */
 const keepMetricsMs = 500
 
 export interface AdminOptions extends SmallServerOptions {
-  /** Undefined: the process is alive. */
   readonly problem: () => string | undefined
   readonly checks: () => Promise<readonly Check[]>
   readonly metrics: () => Promise<string>
   readonly logger: Logger
 }
 
-/** `/healthz`, `/readyz`, `/metrics`. Needs no token, so it takes no orders, shows no secrets. Throws ADMIN_LISTEN. */
+/** Routes need no token, so they take no orders and show no secrets. Throws ADMIN_LISTEN. */
 export function openAdminServer({ problem, checks, metrics, logger, ...options }: AdminOptions): Promise<SmallServer> {
   const render = keptRead(metrics, { fromAnswer: keepMetricsMs })
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {

@@ -4,13 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/**
- * A lock that is older than this, ms, was left by a crashed process. The clocks of machines that share the folder must
- * not differ by more than this.
- */
+/** An older lock is from a crashed process. Clocks of machines that share the folder must differ by less. */
 const staleMs = 60_000
 
-/** Stores texts in a folder that only the process's user can read. The first text creates the folder. */
+/** Only the process's user can read the folder. The first text creates it. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     get(name) {
@@ -26,7 +23,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // If this process was suspended for a minute, it must not overwrite a newer text.
+          // After a minute of suspension this process must not overwrite a newer text.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true

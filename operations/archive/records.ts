@@ -5,7 +5,7 @@ import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/
 
 // Anybody with access to Temporal can end a run with any result. Values with an unexpected shape count as absent.
 
-/** From ms since the epoch to ISO 8601. Bounded, because strangers choose times and each day has a file. */
+/** Converts ms since the epoch to ISO 8601. Bounded, because strangers choose times and each day has a file. */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))
@@ -17,7 +17,6 @@ export const orderSchema = z.object({
   by: z.string(),
   reason: z.string(),
   at: isoTime,
-  /** Facts of the order: a nonce, a window or fees. For a payment: `valueWei`. */
   facts: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
   times: z.number().optional(),
 })
@@ -32,7 +31,6 @@ const attemptSchema = z
   .object({ ...sentFields, hash: z.string() })
   .transform(({ maxFee, tip, value, ...rest }) => ({ ...rest, ...weiOf({ maxFee, tip, value }) }))
 
-/** `TransferTransaction` (domain/transfer/attempts.ts). Without a hash: no process reported the hash. */
 const transactionSchema = z
   .object({
     ...sentFields,
@@ -59,9 +57,7 @@ const deliverySchema = z
 
 const lists = {
   tried: listOf(attemptSchema),
-  /** The newest 48 transactions of all rounds and lanes. */
   transactions: listOf(transactionSchema),
-  /** The newest 32 orders. */
   orders: listOf(orderSchema),
   timeline: listOf(entrySchema),
 }
@@ -99,29 +95,24 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly version: 1
   readonly id: string
   readonly runId: string
-  /** Temporal's status: COMPLETED or, if the run has no outcome, TERMINATED, FAILED… */
+  /** Temporal's status: COMPLETED or, without an outcome, TERMINATED, FAILED… */
   readonly execution: string
   readonly startedAt: string
   readonly closedAt: string
-  /** Message (base64) and its fields. Absent: the run's input is no transfer. */
   readonly transfer?: Transfer
   readonly outcome?: Ended['state']
   readonly attempts?: Ended['tried']
-  /** Why the run could not be read: a code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
   readonly unreadable?: string
-  /** The result is not Portage's: somebody else wrote it. */
+  /** The result was not written by Portage. */
   readonly invalid?: true
   readonly dropped?: number
-  /** The lists of this record are left out, and also its texts if the record or its slice is still too long. */
+  /** The lists of this record are left out, and also its texts if it is still too long. */
   readonly shortened?: true
 }
 
-/** Maximum length of a record, characters. The longest possible message takes about 300,000 of them. */
+/** Characters. The longest possible message takes about 300,000. */
 export const longestRecord = 400_000
-/**
- * Once a slice has this many characters, further records are added in their shortest form. This keeps a slice far below
- * V8's longest string, 2^29 characters.
- */
+/** Characters. Further records are added in shortest form, because V8's longest string has 2^29 characters. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -143,7 +134,7 @@ function shortRecord(record: TransferRecord): TransferRecord {
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
-/** Leaves out all texts that strangers can choose. The result has about 2,000 characters. */
+/** Leaves out all texts that strangers can choose. About 2,000 characters are left. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return {
@@ -152,7 +143,6 @@ export function shortestRecord(record: TransferRecord): TransferRecord {
   }
 }
 
-/** Whether the run was unreadable, for example because a key is missing. A later pass reads it again. */
 export function isUnreadable({ unreadable }: TransferRecord): boolean {
   return unreadable !== undefined
 }
@@ -169,7 +159,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Records of runs that the archive does not have, or that were unreadable and are readable now. */
+/** Returns records that the archive lacks, or has as unreadable although they are readable now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const there = new Map<string, boolean>()
   for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)
@@ -179,7 +169,7 @@ export function newOnes(archived: readonly TransferRecord[], records: readonly T
   })
 }
 
-/** @param full length of the text, characters, above which records are added in shortest form */
+/** `full` is the length, in characters, above which records are added in shortest form. */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

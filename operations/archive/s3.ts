@@ -6,9 +6,7 @@ import { pause } from '../../runtime/wait.ts'
 import type { ArchiveStore, S3Place } from './store.ts'
 
 const timeoutMs = 60_000
-/** Maximum size of an answer, bytes. It has room for ten minutes with far more than 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
-/** Tries of a request. If all fail, the next pass repeats the work. */
 const tries = 4
 const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
 /** HTTP 412: another write came first. 409: another write is under way. Source: S3 user guide, conditional-writes. */
@@ -21,7 +19,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Stores texts in S3 or a compatible service (MinIO, R2, Ceph). Uses the AWS signer, as KMS does, and no S3 client. */
+/** Stores texts in S3 or a compatible service. Uses the AWS signer of the KMS client, and no S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 
@@ -39,7 +37,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Whether a text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket: it must not look like an empty one. */
+  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not look like an empty one. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
@@ -56,7 +54,6 @@ export function createS3Store(place: S3Place): ArchiveStore {
     async put(name, text, was) {
       const condition: Record<string, string> = was ? { 'if-match': was.version } : { 'if-none-match': '*' }
       const answer = await request(name, { body: text, condition })
-      // A text that is missing now was removed after it was read.
       return !isMissing(name, answer) && !othersWrote.has(answer.status)
     },
   }
@@ -93,7 +90,6 @@ async function createSigner(region: string) {
   }
 }
 
-/** A hash with the interface that the AWS signer requires. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 

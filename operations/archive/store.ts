@@ -27,14 +27,10 @@ export interface ArchiveStore {
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 
-/** With the pauses, the tries take about ten seconds. */
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/**
- * Retries if another process wrote first. Writes nothing if `change` returns undefined. Throws ARCHIVE_UNAVAILABLE, and
- * what `change` throws.
- */
+/** Writes nothing if `change` returns undefined. Throws ARCHIVE_UNAVAILABLE, and the errors of `change`. */
 export async function updateText(
   store: ArchiveStore,
   name: string,
@@ -43,7 +39,7 @@ export async function updateText(
   let sent: string | undefined
   for (let count = 0; count < tries; count++) {
     const was = await store.get(name)
-    // The previous try wrote the text, but the answer was lost.
+    // The previous try wrote the text, but its answer was lost.
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
@@ -56,7 +52,7 @@ export function linesOf(text: string | undefined): string[] {
   return text?.split('\n').filter(Boolean) ?? []
 }
 
-/** A line of JSON with the checked fields. Throws ARCHIVE_INVALID. */
+/** Throws ARCHIVE_INVALID. */
 export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<Line>): Line {
   try {
     return schema.parse(JSON.parse(line))
@@ -67,7 +63,7 @@ export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<L
 
 const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
-/** The recorded progress, ms since the epoch. Undefined: none. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }

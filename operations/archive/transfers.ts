@@ -8,18 +8,15 @@ import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord }
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
 const hourMs = 3_600_000
-/** Length of a slice, ms. The archive has one text for all transfers that closed in one slice. */
 const sliceMs = 10 * 60_000
-/** Longest time until Temporal lists a closed run, ms. */
 const listLagMs = 2 * 60_000
-/** Each pass begins this long before the archive's end, ms, because runs may be listed late. */
+/** Each pass begins this long before the archive's end, because Temporal may list runs late. */
 const overlapMs = hourMs
-/** Period that one list query covers, ms. The server allows ten queries per second. */
+/** Each list query covers this time. The server allows ten queries per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
 
-/** The fields of an archived line that a pass reads. */
 const recordSchema = z
   .looseObject({
     ...{ id: z.string(), runId: z.string(), unreadable: z.string().optional() },
@@ -30,27 +27,23 @@ const recordSchema = z
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /**
-   * Start of the pass, ms since the epoch. Default: an hour before the archive or the log of orders ends, whichever is
-   * earlier, but not before `oldest`.
-   */
+  /** ms since the epoch. Default: an hour before the earlier end of archive and order log, at least `oldest`. */
   readonly since?: number | undefined
   readonly ordersThrough: number
   readonly oldest: number
   readonly now: number
 }
 
-/** End of the archive, ms since the epoch. Undefined: it is empty. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** End of the archive, ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Adds missing lines. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of `fromTemporal`. */
+/** Adds missing lines. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of Temporal. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
-  // Runs that closed before `oldest` do not count as left out, because Temporal has deleted them.
   const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []
@@ -68,7 +61,6 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   }
   return {
     from: isoOf(from),
-    /** Every run that closed before this time is archived. */
     through: isoOf(await readProgress(store)),
     /** Runs between `through` and the start of this pass were left out, so `through` is unchanged. */
     leftOut: leftOut || undefined,
@@ -101,12 +93,9 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   return { records: [...archived, ...added], added: added.length, unreadable: records.filter(isUnreadable).length }
 }
 
-/** How much of the retention time has passed since the archive's end. @param through undefined: nothing is archived */
 export function freshnessOf(through: number | undefined, retentionHours: number, now: number) {
-  // If nothing is archived, the oldest run may be near the end of its retention.
   const behindHours = through === undefined ? retentionHours : Math.max(0, now - through) / hourMs
   const share = behindHours / retentionHours
-  /** `late`: half of the retention time has passed. `losing`: nine tenths, so transfers may soon be lost. */
   const state = share >= 0.9 ? 'losing' : share >= 0.5 ? 'late' : 'fresh'
   return { through: isoOf(through), behindHours: Math.round(behindHours * 100) / 100, retentionHours, state } as const
 }

@@ -18,9 +18,8 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams' | 'worker'>
-  /** Environment variables for the URLs of nodes that operators added. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** State of this process's subscriptions. Absent: spies are probed by opening a connection. */
+  /** State of this process's subscriptions. Without it, spies are probed by opening a connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -28,10 +27,7 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
   readonly causes: readonly Cause[]
 }
 
-/**
- * Reads all sources in parallel, with time limits. A source that does not answer is a cause. Never throws.
- * @param temporal the client, or why Temporal does not answer
- */
+/** `temporal` is the client, or why Temporal does not answer. Never throws. */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()

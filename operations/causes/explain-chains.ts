@@ -3,9 +3,9 @@ import { ageText } from '../../domain/text/age.ts'
 import { type ChainFacts, errorOf, type Facts, headsOf, majorityHead, type TransferFacts, valueOf } from './facts.ts'
 import { type Finding, goesOn } from './finding.ts'
 
-/** A chain is stalled if its head is older than this number of block times, and also older than `leastMs`. */
+/** A chain is stalled if its head is older than this number of block times, and older than `leastMs`. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** Finality is stalled if the final block is older than this, ms. The config may set another limit. */
+/** Age of the final block, ms. The config may set another limit. */
 const usualFinalityStalledMs = 3_600_000
 
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
@@ -29,7 +29,7 @@ export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Fin
   })
 }
 
-/** A transfer always needs its target chain. It needs its source chain if its error code is about missing nodes. */
+/** A transfer needs its source chain only if its error code is about missing nodes. */
 function needsChain({ targetChain, sourceChain, code }: TransferFacts, chain: string): boolean {
   return targetChain === chain || (sourceChain === chain && (code === 'NODE_UNAVAILABLE' || code === 'NODES_DISAGREE'))
 }

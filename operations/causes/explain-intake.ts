@@ -10,17 +10,12 @@ import type { Finding } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than this number of blocks, and by more than this time. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** A stream that lags is silent after this time without an update, ms. Each range of blocks is an update. */
+/** A lagging stream without an update for this long is silent, because each range of blocks is an update. */
 const unreadMs = 60_000
 
-/** Place of the finding, of which the findings of the silent streams are a part. */
 export const intakePlace = { kind: 'worker', id: 'intake' } as const
 
-/**
- * Finds streams without reports of a process with the role intake, which updates a stream at every audit. Streams of
- * sources without a node are left out, because their audits have nothing to record.
- * @param held chains whose sources cannot be audited now
- */
+/** Leaves out sources without a node, whose audits may record nothing, and `held` chains: they cannot be audited. */
 export function explainIntake(
   { at, streams, settings, ledger, chains, unread }: Facts,
   { streams: { auditMinutes } }: Pick<Config, 'streams'>,
@@ -55,7 +50,7 @@ export function explainIntake(
   return { silent: new Set(silent.map(({ stream }) => stream)), found: [{ ...of, since: first.since, what }] }
 }
 
-/** How far the stream lags. Undefined: it does not lag, or its source's head is not known. */
+/** Undefined if the stream does not lag, or if its source's head is not known. */
 export function blocksBehind(stream: string, height: number | undefined, chains: readonly ChainFacts[]): number | undefined {
   const chain = chains.find((one) => one.chain === sourceOf(stream))
   const blocks = height === undefined ? 0 : (majorityHead(chain)?.finalized ?? -1) - height

@@ -8,16 +8,14 @@ import { closedFor, view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** A nonce that is unmined for this many blocks is stuck, because its fee has been raised several times by then. */
 const stuckBlocks = 30
-/** If tasks wait this long, ms, and the ledger had no message for twice as long, their process counts as dead. */
+/** If tasks wait this long and the ledger had no message for twice as long, their process counts as dead. */
 const untakenMs = 4_000
-/** Gas of the smallest transaction, and of a costly delivery. */
 const gas = { least: 21_000n, most: 1_000_000n } as const
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-/** @param held chains that a finding of their own holds up, with their lanes */
+/** `held` are the chains, with their lanes, that another finding already explains. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
   const { at, lanes, chains } = facts
   return lanes.flatMap((one): Finding[] => {
@@ -105,7 +103,7 @@ function uselessTopUp({ values }: Of): string[] {
   return values && 'other lane' in values ? [] : ['portage lane top-up']
 }
 
-/** The lane with the highest balance that a top-up leaves able to pay for deliveries. Undefined: none. */
+/** The lane with the highest balance that can still pay for deliveries after a top-up of another lane. */
 function richest(others: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
   const kept = 4n * gas.most * baseFeeOf(chain)
   const able = others.flatMap((one) => {

@@ -2,13 +2,11 @@ import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** If a step waits this long, ms, the process that last polled for steps was killed. */
+/** If a step waits this long, the process that last polled for steps counts as killed. */
 const untakenMs = 8_000
 const triesUntilFailing = 3
 
-/** Finds receivers that are not notified or refuse notifications. Returns one finding per receiver. */
 export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | 'receivers' | 'ledger'>): Finding[] {
-  // If no worker serves the ledger, another finding reports this.
   if (ledger.answered === 0) return []
   return receivers.flatMap((one): Finding[] => {
     const found = explainOne(one, at)
@@ -54,7 +52,7 @@ function explainUnserved(
     return { since: queue.polledAt, what: `No process takes the steps that notify ${receiver}.` }
   const state = valueOf(notifier)
   if (!state) return { what: `The notifier of ${receiver} has not begun: no process has it in its config.` }
-  // A failing receiver is not notified before its next try, so the time without notifications is normal.
+  // A failing receiver is not notified before its next try, so that silence is normal.
   const since = state.failure ? undefined : silentSince(state, at)
   if (since === undefined) return undefined
   if (!step) return { since, what: `No process that notifies receivers has ${receiver} in its config.` }

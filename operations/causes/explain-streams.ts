@@ -8,9 +8,8 @@ import { streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
-/** Gaps younger than this, ms, are not shown, because the messages of one block arrive in any order. */
 const youngMs = 3_000
-/** From this age on, ms, skipping a number that no server has is suggested. Before, guardians may only be slow. */
+/** Skipping a younger number is not suggested, because guardians may only be slow. */
 const skippableMs = 86_400_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
@@ -25,11 +24,7 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/**
- * Returns one finding per reason.
- * @param configured streams whose source is in the config
- * @param silent streams that no intake reports on: their lags and gaps follow from that
- */
+/** Returns one finding per reason. Lags and gaps of `silent` streams have a common cause: no intake reports on them. */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly StreamName[],
@@ -98,7 +93,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = blocksBehind(stream, cursor?.height, chains)
   if (paused || blocks === undefined) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // While the target chain does not answer, the cursor waits for it, so the lag follows from that cause.
+  // While the target chain does not answer, the cursor waits for it.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

@@ -4,7 +4,7 @@ import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** Usual time in a state, ms. `included` waits for finality, which takes half an hour on some chains. */
+/** `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -12,10 +12,6 @@ const usualMs: Partial<Record<TransferState, number>> = {
   included: 3_600_000,
 }
 
-/**
- * Groups transfers by code and route, without those that other findings explain.
- * @param explained whether another finding explains a transfer
- */
 export function explainTransfers(
   { at, transfers, declined, settings }: Pick<Facts, 'at' | 'transfers' | 'declined' | 'settings'>,
   explained: (transfer: TransferFacts) => boolean,

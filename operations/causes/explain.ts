@@ -121,10 +121,7 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/**
- * A spy is silent if two messages came from other sources, and the spy has sent nothing since the first of them. A
- * single missing message may just be lost.
- */
+/** A single missed message may just be lost. After two, a spy that has sent nothing since the first is silent. */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

@@ -19,9 +19,8 @@ export interface NodeFacts {
   /** An operator added this node, so it counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent: the node is disabled, so nothing is read from it. Undefined value: the node takes only transactions. */
+  /** Absent if the node is disabled. The value is undefined if the node takes only transactions. */
   readonly head?: Read<NodeHead | undefined>
-  /** The node is disabled, and answers. */
   readonly isBack?: boolean
 }
 
@@ -29,9 +28,9 @@ export interface NodeHead {
   readonly height: number
   readonly at: number
   readonly finalized: number
-  /** Time of the final block. Absent: finality is by depth or instant, or the block was not read. */
+  /** Time of the final block. Absent if finality is by depth or instant, or if the block was not read. */
   readonly finalAt?: number
-  /** wei, decimal. */
+  /** Wei, decimal */
   readonly baseFee?: string
 }
 
@@ -40,7 +39,7 @@ export interface ChainFacts {
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
   readonly finalityStalledMs?: number
-  /** Wei, decimal, by address. */
+  /** Wei, decimal, by address */
   readonly balances: ReadonlyMap<string, string>
 }
 
@@ -60,20 +59,17 @@ export interface ReceiverFacts {
   readonly receiver: string
   readonly notifier: Read<NotifierState | undefined>
   readonly queue: Read<QueueState>
-  /** Notifications that wait. If sending has stopped, closed transfers that the notifier has not read yet count too. */
+  /** Waiting notifications. If sending has stopped, closed transfers that the notifier has not read yet count too. */
   readonly waiting?: number
-  /** The notifier's pending step. Read only if the notifier has made no progress for too long. */
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
 
-/** Whether workers serve a queue: its pollers, and how many of its workflows were asked and have answered. */
 export interface ServedFacts {
   readonly queue: Read<QueueState>
   readonly asked: number
   readonly answered: number
 }
 
-/** An open transfer. The optional fields are there only if its workflow was asked. */
 export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
@@ -115,7 +111,6 @@ export interface Facts {
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
-  /** The version of this config, and that which gets new work. Absent: the config has no worker.deployment. */
   readonly version?: Read<VersionFacts> | undefined
   readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
 }
@@ -132,10 +127,7 @@ export function headsOf(nodes: readonly NodeFacts[]): NodeHead[] {
   return nodes.flatMap(({ head }) => valueOf(head) ?? [])
 }
 
-/**
- * Each figure is the middle of what the nodes of the config show, since one node may lie about one of the figures.
- * Undefined if none of these nodes answers. A figure that few of them show is absent.
- */
+/** Each figure is the median of what the config's nodes show, because one node may lie. */
 export function majorityHead(chain: ChainFacts | undefined): NodeHead | undefined {
   const heads = headsOf(votersOf(chain?.nodes ?? []))
   const of = <T extends number | bigint>(figure: (head: NodeHead) => T | undefined) => {

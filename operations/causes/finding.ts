@@ -6,7 +6,7 @@ import type { TransferFacts } from './facts.ts'
 
 const mostExamples = 3
 
-/** A cause without the transfers that it holds up, which are added later. Times are ms since the epoch. */
+/** A cause before the transfers that it holds up are added. Times are ms since the epoch. */
 export interface Finding {
   readonly row: CauseCode
   readonly code?: string
@@ -17,7 +17,7 @@ export interface Finding {
   readonly values?: CauseValues
   readonly holds?: (transfer: TransferFacts) => boolean
   readonly numbers?: Numbers
-  /** Beginnings of commands of the catalogue that would not help, or would harm, in the present state. */
+  /** Beginnings of commands of the catalogue that would not help, or would harm, in this state. */
   readonly useless?: readonly string[]
   /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
@@ -47,7 +47,6 @@ function sum(all: readonly Numbers[]): Numbers {
   }
 }
 
-/** Adds the transfers that the finding holds up. Makes texts of strangers printable. */
 function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
   const { row, code = row, what, where, since, asOf, values, holds, numbers, useless = [] } = finding
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
@@ -85,7 +84,6 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** Only an order makes a parked transfer continue. */
 export function goesOn({ state }: TransferFacts): boolean {
   return state !== 'parked'
 }

@@ -9,7 +9,7 @@ import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** When a node showed the balance for this reading or, if none did, when the ledger got the balance. ISO 8601. */
+  /** When a node showed the balance or, if none did, when the ledger got it. ISO 8601 */
   readonly balanceAt?: string
 }
 
@@ -30,7 +30,7 @@ export function readingOf(row: LaneReport, chain: ChainFacts | undefined): LaneR
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
-  // Keeps the status of a closed lane, because the lane stays closed when a node answers again.
+  // A closed lane keeps its status, because it stays closed when a node answers again.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
   return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

@@ -13,10 +13,9 @@ import { limits, read } from './read.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 const mostLanes = 50
-/** Time to wait for the settings, ms. Without the settings, only nodes of the config are asked. */
 const settingsMs = 1_500
 
-/** Probes the nodes of the config and of operators. Never throws. @param settings may still be loading */
+/** Probes the nodes of the config and of operators. Never throws. `settings` may still be loading. */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,
@@ -27,7 +26,6 @@ export async function probeChains(
   return Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, changesOf(name), environment)))
 }
 
-/** Makes one call, five per node, and three per lane and node. Never throws, and ends within `limits.chainMs`. */
 async function probeChain(
   name: ChainName,
   chain: ChainConfig,
@@ -58,7 +56,6 @@ async function probeChain(
 
 interface NodeToAsk extends Omit<NodeFacts, 'head'> {
   readonly url: string
-  /** A secret, as the URL is: neither is among the facts. */
   readonly authorization?: string | undefined
 }
 
@@ -77,13 +74,11 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
   return [...configured, ...added]
 }
 
-/** Undefined: the URL has a variable that is not set here. */
 function readerOf(name: ChainName, chain: ChainConfig, { node, url, authorization, use }: NodeToAsk): ConfiguredChain | undefined {
   if (!isOf(forms.url, url)) return undefined
   return createConfiguredChain(name, chain, { nodes: [{ name: node, url, authorization, use }], timeoutMs: limits.nodeMs })
 }
 
-/** Throws NODE_UNAVAILABLE, CHAIN_ID_MISMATCH, NODE_REFUSED. */
 async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainConfig): Promise<NodeHead | undefined> {
   if (!reader) throw new RelayerError('CONFIG_INVALID', { detail: 'its URL names a variable that is not set here' })
   const status = () => reader.nodes()[0]
@@ -103,7 +98,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   }
 }
 
-/** By address, the middle of what the nodes show, since one node may lie. */
+/** The median of what the nodes show, because one node may lie. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
   const addresses = [...(all[0]?.keys() ?? [])]
   return new Map(addresses.map((address) => [address, String(middle(all.map((one) => BigInt(one.get(address) ?? 0))))]))

@@ -16,7 +16,6 @@ import { failingOf, limits, pendingWork, read } from './read.ts'
 
 const most = { lanes: 100, streams: 100, workflows: 100, atOnce: 20 } as const
 
-/** Makes two calls per lane. Never throws. */
 export function readLanes(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -50,7 +49,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   return facts.flat()
 }
 
-/** Reads the queue `ledger`. Makes one visibility query, and one call per workflow. Throws errors of the client. */
+/** Makes one visibility query, and one call per workflow. Throws errors of the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`

@@ -41,7 +41,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** Reads all facts in parallel, within twice `limits.temporalMs`. Never throws. @param settings may still be loading */
+/** Takes at most twice `limits.temporalMs`. Never throws. `settings` may still be loading. */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'chains' | 'notifications' | 'worker'>,
@@ -88,7 +88,6 @@ async function readVersion(client: TemporalClient, { name, buildId }: { name: st
   return { buildId, current, status: versions.find((one) => one.buildId === buildId)?.status ?? 'unknown' }
 }
 
-/** The limit is doubled, because `what` makes several calls, each of which has a shorter limit. */
 function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   return read(2 * limits.temporalMs, () =>
     what().catch((error: unknown) => {
@@ -97,7 +96,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** Counts workflows that were asked and that answered. A missing workflow needs no worker, so it counts in neither. */
+/** A missing workflow needs no worker, so it counts in neither number. */
 function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length

@@ -8,7 +8,6 @@ import type { ServedFacts, TransferFacts } from './facts.ts'
 import { failingOf, limits, pendingWork } from './read.ts'
 
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
-/** Transfers that are neither parked nor waiting are listed only from this age on, ms. */
 const freshMs = 2_000
 const declinedMs = 24 * 3_600_000
 
@@ -36,17 +35,13 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/**
- * Selects the oldest transfers of each target chain and state. Of transfers with the same error code only one is asked,
- * because one answer shows whether the chain has workers.
- */
+/** Selects the oldest transfers of each target chain and state, but only one per error code. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))
   const wanted = [...groups.values()].flatMap((group) =>
     (group[0].code === undefined ? group : [group[0]]).map((transfer, place) => ({ transfer, place })),
   )
-  // The groups take turns, so that a large group does not displace the others.
   const inTurn = wanted.toSorted((a, b) => a.place - b.place)
   return inTurn.slice(0, most.asked).map(({ transfer }) => transfer)
 }

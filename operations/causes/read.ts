@@ -4,7 +4,7 @@ import { type TemporalClient, within as withinClient } from '../../temporal/clie
 import { describeOpenRun, type OpenRun } from '../../temporal/client/visibility/runs.ts'
 import type { FailingWorkflow, Read } from './facts.ts'
 
-/** Time limits, ms. All sources are read in parallel, so the longest limit bounds the answer. */
+/** All sources are read in parallel, so the longest limit bounds the answer. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
 /** Returns an error or a timeout as an answer. Never throws. */

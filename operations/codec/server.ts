@@ -15,21 +15,19 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** Maximum bytes of a request with the payloads of one event. A payload has at most 2 MiB (2.7 MiB as base64). */
+/** A payload has at most 2 MiB (2.7 MiB as base64). A request has the payloads of one event. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
-/** Maximum bytes of all requests at one time. */
 const mostBytesAtATime = 64 * 1024 * 1024
 
 export interface CodecServerOptions extends SmallServerOptions {
-  /** Web UIs that may send requests: scheme, host, port. */
   readonly origins: readonly string[]
   readonly codec: PayloadCodec
   readonly check: TokenCheck
   readonly logger: Logger
 }
 
-/** `POST /decode` needs a token (header or cookie). No `/encode`, since only Portage writes. Throws CODEC_LISTEN. */
+/** There is no `/encode`, because only Portage writes. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -75,7 +73,6 @@ function corsOf(origin: string | undefined): OutgoingHttpHeaders {
 async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ByteBudget) {
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
-  // Authentication comes before the body is read.
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
   // Another origin can send a form without a preflight, but not JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
@@ -86,7 +83,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Does not decrypt payloads that were altered or have an unknown key, and counts them. Throws INPUT_INVALID. */
+/** Returns payloads that were altered or have an unknown key unchanged, and counts them. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
@@ -146,7 +143,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** Sets a cookie, because the Web UI sends this server's cookies, but cannot send an access token. */
+/** The Web UI sends this server's cookies, but cannot send an access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -156,7 +153,7 @@ function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
 }
 
-/** The cookie is same-site and hidden from scripts. Browsers send it to all ports of this host. */
+/** Browsers send the cookie to all ports of this host. */
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

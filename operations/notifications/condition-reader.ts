@@ -21,20 +21,18 @@ import { listStreamNames, queryStream } from '../../temporal/client/streams/stre
 import { transferData } from './events.ts'
 
 const mostParked = 1_000
-/** How many parked transfers one read asks for their reasons. Later reads ask the others. */
 const askedAtOnce = 20
-/** Time limit of asking a transfer, ms. Without an answer, the notification has no reason. */
+/** Without an answer in this time, the notification has no reason. */
 const askMs = 2_000
 
 export interface ConditionReaderOptions {
   readonly client: TemporalClient
   readonly lanes: readonly { readonly id: string; readonly chain: ChainName }[]
-  /** Time between reads of lanes, streams and settings, ms. It does not depend on the number of receivers. */
   readonly everyMs: number
   readonly gapAgeMs?: number | undefined
 }
 
-/** Reads conditions. All receivers of a process share each read that does not depend on a filter. */
+/** All receivers of a process share each read that does not depend on a filter. */
 export type ConditionReader = ReturnType<typeof createConditionReader>
 
 export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {
@@ -46,7 +44,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /** Only conditions that the filter wants. Never throws. @param holding keys of conditions notified before */
+    /** Never throws. `holding` has the keys of conditions that the receiver was notified of. */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -69,7 +67,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // The list of streams could not be read, so no condition of a stream ends now.
+  // If the list of streams cannot be read, no condition of a stream ends.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>

@@ -10,35 +10,32 @@ import { proofDespite, proofOf } from '../../temporal/client/transfers/run-proof
 /** The id comes from the run, so every try, process and replay gives the same id. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // The hash is part of the id, because a delivery by another transaction, as after a restore, is a new event.
+  // A delivery by another transaction, for example after a restore, is a new event. So the id contains the hash.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** Makes the facts printable, since a stranger with access to Temporal may have written them. */
+/** A stranger with access to Temporal may have written the facts, so they are made printable. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
 }
 
-/** @param at when the condition was first seen, ms since the epoch. It is recorded, so the id stays the same */
+/** `at` is when the condition was first seen, ms since the epoch. The time is recorded, so the id stays the same. */
 export function conditionNotification({ key, type, data }: Condition, at: number): Notification {
   return { id: idOf(key, at), type, at, data }
 }
 
-/** An id has no full stops, because full stops separate the signed parts of a webhook. */
+/** The id has no full stops, because these separate the signed parts of a webhook. */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
 }
 
 const atOnce = 4
 
-/** Proof of the event. `encrypted`: an encrypted payload, which needs a key. `temporal`: only Temporal's list. */
+/** `encrypted`: an encrypted payload, which needs a key. `temporal`: only Temporal's list. */
 export type Proof = 'encrypted' | 'temporal'
 
-/**
- * Undefined: Portage did not write the run. `temporal`: the run is unreadable, or encryption is not required. Throws
- * errors of the client.
- */
+/** Undefined for a run that Portage did not write. Throws errors of the client. */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -51,7 +48,7 @@ export function proofsOf(
   })
 }
 
-/** If encryption is not required, `encrypted` becomes `temporal`: anybody in Temporal can write a notifier's state. */
+/** Without required encryption, anybody in Temporal can write a notifier's state and claim the proof `encrypted`. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

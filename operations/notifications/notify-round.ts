@@ -18,13 +18,12 @@ import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
 export const notifyTimes = {
   readMs: 5_000,
   conditionsMs: 15_000,
-  /** Time between reads that go back far enough to find runs listed late. */
   fullReadMs: 60_000,
   settleMs: 5 * 60_000,
   roundMs: 60_000,
 }
 
-/** Default of `schedule`: the one of the Standard Webhooks specification. */
+/** The default of `schedule` is from the Standard Webhooks specification. */
 export type NotifyTimes = Readonly<typeof notifyTimes> & { readonly schedule?: AttemptSchedule }
 
 export interface NotifyRoundDeps {
@@ -33,19 +32,16 @@ export interface NotifyRoundDeps {
   readonly metrics: Pick<Metrics, 'portage_notifications_sent_total' | 'portage_notifications_failed_total'>
   readonly logger: Logger
   readonly times: NotifyTimes
-  /** `temporal.encryption.required`. */
   readonly requiresEncryption: boolean
 }
 
-/** How far back short reads begin, ms. Temporal lists nearly all runs within a second. */
+/** Temporal lists nearly all runs within a second. */
 const shortReadMs = 10_000
 const atOnce = 4
 const batchSize = 50
-/** If a failing receiver has this many unsent notifications or more, one of them is tried first. */
 const probeFrom = 20
 const replayMs = 3_600_000
 
-/** Notifies one receiver until its notifier has to record something. */
 export class NotifyRound {
   state: NotifierState
   readonly #deps: NotifyRoundDeps
@@ -74,7 +70,7 @@ export class NotifyRound {
     this.#notified.follow(this.state.cursor)
   }
 
-  /** Ends when the notifier must record `state`. Never throws, because a later read tries again. */
+  /** Ends when the notifier must record `state`. Never throws. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
@@ -90,7 +86,6 @@ export class NotifyRound {
     }
   }
 
-  /** Returns true if the round ends early, because the notifier must record something or has an order. */
   async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
     const now = Date.now()
@@ -103,7 +98,6 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // Ends the round, so that the notifier records the result of a test, or the end of an outage, without delay.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
@@ -161,7 +155,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Moves the cursor once every transfer is sent or in `unsent`. Otherwise a later read finds the transfers again. */
+  /** Moves the cursor only if every transfer is sent or in `unsent`. Otherwise a later read finds the rest again. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -218,7 +212,6 @@ export class NotifyRound {
     if (this.state.failure && least && !this.#isEnding) await this.#notify(least.notification)
   }
 
-  /** Returns true if a condition has begun, which the notifier records before the receiver is notified of it. */
   async #readConditions(): Promise<boolean> {
     const sources = await this.#deps.conditions.read(this.#receiver.filter, this.state.holding)
     const before = this.state.pending.length

@@ -53,12 +53,11 @@ function progressOf(state: NotifierState) {
     /** Does not count notifications that wait in Temporal because the notifier's state is full. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
-    /** Transfers that closed before this time have been notified, or are in `unsent`. */
     notifiedUpTo: iso(cursor.seen),
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,
     lastSentAt: iso(lastSentAt),
-    /** Time of the notifier's last record. It is at most a minute old while the receiver is notified. */
+    /** Time of the notifier's last record, which is at most a minute old while the receiver is notified. */
     asOf: iso(recordedAt),
     orders,
   }

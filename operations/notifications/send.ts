@@ -5,12 +5,11 @@ import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { idOf } from './events.ts'
 
-/** Time limit of a request, ms. This is the shortest one that Standard Webhooks recommends. */
+/** Standard Webhooks recommends no shorter limit. */
 const timeoutMs = 15_000
-/** Maximum bytes of an answer. Only the answer's status is used. */
 const mostBytes = 16_384
 
-/** The `webhook-id`. The id of a signal is hashed, so that no signal can have the id of a later notification. */
+/** The id of a signal is hashed, so that no signal can have the id of a later notification. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }
@@ -21,7 +20,7 @@ export function bodyOf(notification: Notification): string {
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
-/** Headers of Standard Webhooks, with a signature for each secret. Throws if a secret is unreadable or malformed. */
+/** Headers of Standard Webhooks. Throws if a secret is unreadable or malformed. */
 export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
   return {
@@ -31,7 +30,7 @@ export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string
   }
 }
 
-/** Throws an Error if the secret's form or length is wrong. The error does not quote the secret. */
+/** Throws an Error for a malformed secret. The error does not quote it. */
 export function checkedSecret(text: string): string {
   const secret = text.trim()
   const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
@@ -39,7 +38,7 @@ export function checkedSecret(text: string): string {
   return secret
 }
 
-/** Sends once and follows no redirect. Uses only the status and Retry-After of the answer. Never throws. */
+/** Sends once and follows no redirect. Never throws. */
 export async function sendNotification(
   receiver: Receiver,
   notification: Notification,
@@ -57,14 +56,13 @@ export async function sendNotification(
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // The receiver took the notification, because only the body of a successful answer is read and can be too long.
+    // Only the body of a successful answer can be too long, so the receiver took the notification.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }
   }
 }
 
-/** HTTP 408 (Request Timeout), 425 (Too Early) and 429 (Too Many Requests). */
 const waits: ReadonlySet<number> = new Set([408, 425, 429])
 
 function answerOf(status: number, retryAfter: number | undefined): SendAnswer {

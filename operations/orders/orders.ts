@@ -108,7 +108,7 @@ The same with Temporal's own tool:
   },
 } satisfies Record<string, OrderSpec>
 
-/** All orders by command. Level write is for transfers, sign for keys, admin for the rest (docs/operate/access.md). */
+/** Level write is for transfers, sign for keys, admin for the rest (docs/operate/access.md). */
 export const orders = {
   ...transferOrders,
   ...laneOrders,
@@ -125,7 +125,6 @@ export function orderOf(name: OrderName): OrderSpec {
   return orders[name]
 }
 
-/** Undefined: the command only reads. */
 export function orderNamed(command: string): OrderName | undefined {
   return Object.hasOwn(orders, command) ? (command as OrderName) : undefined
 }

@@ -106,14 +106,14 @@ export const paymentOrders = {
   },
 } satisfies Record<string, OrderSpec>
 
-/** A lane that may pay: no process would ever end a payment of a lane outside the config. Throws LANE_NOT_FOUND. */
+/** No process would end a payment of a lane outside the config. Throws LANE_NOT_FOUND. */
 function configured(config: OrderContext['config'], lane: LaneId) {
   const found = lanesOf(config).find(({ id }) => id === lane)
   if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane } })
   return found
 }
 
-/** Throws INPUT_INVALID, LANE_NOT_FOUND, and errors of reading the chain. */
+/** Throws INPUT_INVALID, LANE_NOT_FOUND, and the errors of reading the chain. */
 async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
   const { config, withChain, sweepToken } = context
   const found = configured(config, lane)
@@ -143,7 +143,7 @@ async function pay(
   }
 }
 
-/** The amount in wei. Throws INPUT_INVALID if the amount names another chain's coin. */
+/** Throws INPUT_INVALID if the amount names another chain's coin. */
 function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): string {
   const own = coinOfLane(config, payer)
   if (coin === undefined || coin === own?.toUpperCase()) return wei

@@ -1,7 +1,7 @@
 import type { FeeScope } from '../../domain/fees/fees.ts'
 import type { HaltScope } from '../../domain/settings/settings.ts'
 
-/** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>`. */
+/** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>` */
 export function feeScopeText(scope: FeeScope): string {
   switch (scope.kind) {
     case 'global':

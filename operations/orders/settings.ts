@@ -73,7 +73,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** All these orders share one route of the API. Either all orders of a request are obeyed or none. */
+/** These orders share one API route. Either all orders of a request are obeyed or none. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,
@@ -97,7 +97,6 @@ function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: Setti
   }
 }
 
-/** Separate commands show the audit and the tokens. */
 export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): Omit<Settings, 'audit' | 'tokens'> {
   return settings
 }
@@ -114,7 +113,7 @@ const halt = {
   fields: haltFields,
   misuse: (given: Given<typeof haltFields>) => {
     const isNarrowed = Object.values(scopeOf(given)).some((part) => part !== undefined)
-    // Demands `--all`, because a forgotten option would otherwise halt everything.
+    // Without this rule, a forgotten option would halt everything.
     return isNarrowed === (given.all === true) ? 'give either --all, or one or more of --bridge, --chain, --source and --target' : undefined
   },
 }
@@ -297,7 +296,7 @@ function limitsOf(given: Given<typeof feeFields>): FeePolicy {
 }
 
 function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Scopes are equal without regard to case, except for a transfer's id.
+  // Only a transfer's id depends on case.
   return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
 }
 

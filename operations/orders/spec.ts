@@ -11,7 +11,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Value } from './values.ts'
 
 export interface Field<Type = unknown> extends Value<Type> {
-  /** Commander: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
+  /** Commander's form: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
   readonly flag: string
   readonly help: string
   readonly onlyCommand?: true
@@ -30,9 +30,8 @@ export interface OrderContext {
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
   readonly heights: Heights
   readonly chain?: string | undefined
-  /** Idempotency key: a request with the same key never starts a second transaction. */
+  /** Idempotency key: a second request with this key starts no transaction. */
   readonly key?: string | undefined
-  /** Present only for commands, not for routes. */
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
   /** Allows revoking tokens that the settings do not list, as orders from an exported file do. */
   readonly unlistedTokens?: true
@@ -55,25 +54,23 @@ export interface OrderText {
 /** The definition of an order. Its command and its route are generated from it. */
 export interface OrderSpec extends OrderText {
   readonly level: AccessLevel
-  /** Path of the POST route. Absent: the order is only a command. */
+  /** Path of the POST route. Absent if the order is only a command. */
   readonly route?: string
   readonly onlyCommand?: string
   readonly subject?: 'lane' | 'stream' | 'receiver' | 'transaction'
   readonly fields?: Fields
-  /** `usual`: the default reason. Absent: the order takes no reason. */
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
   /** Schema of the answer. Its status is 200, or 202 for an order that `pays`. */
   readonly answer?: z.ZodType
-  /** The order sends coins. A repeated request must therefore not pay again. */
+  /** The order sends coins, so a repeated request must not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** The error in the options, if any. The command then ends with status 2. */
+  /** The error in the options. The command then ends with status 2. */
   readonly misuse?: (given: never) => string | undefined
-  /** Absent: command and route do different things. */
+  /** Absent if command and route do different things. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 
-/** An order that only sends a request to a workflow: the fields in which such orders differ. */
 export interface AskedOrder<Of extends Fields, Asked> extends OrderText {
   readonly fields?: Of
   readonly ask: (given: Given<Of>) => Asked

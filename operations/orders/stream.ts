@@ -25,7 +25,7 @@ const example = 'native-bridge:ethereum:bsc'
 const number = field('<number>', values.u64, 'the number')
 const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 
-/** Loose, so that fields of a newer stream are shown too. */
+/** Keeps unknown fields, so that fields of a newer stream are shown. */
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
@@ -135,7 +135,7 @@ Ends with 1 if a delivery was undone.`,
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
-      // Refuses the hash of another block, with which the stream would read another chain.
+      // With the hash of another block, the stream would read another chain.
       const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)
@@ -229,7 +229,7 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** Last block that a backfill reads. The live scan reads the blocks above the cursor. */
+/** Not above the cursor, because the live scan reads the later blocks. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }

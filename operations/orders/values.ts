@@ -19,10 +19,8 @@ export interface Value<Type = unknown> {
 export { sequence as sequenceSchema, name as nameSchema } from '../../config/load/values.ts'
 
 export const textSchema = (most = 300) => z.string().min(1).max(most)
-/** A whole number, which a query gives as text. */
 export const countSchema = (least: number, most: number) =>
   z.union([z.number(), ofForm(forms.count).transform(Number)]).pipe(z.number().int().min(least).max(most))
-/** The query parameter that limits a list. */
 export const limitSchema = (most: number, usual: number) => countSchema(1, most).default(usual)
 
 export const feeScopeSchema: z.ZodType<FeeScope> = z
@@ -57,7 +55,7 @@ const schemas = {
   /** ms since the epoch. Requests give ISO 8601 in UTC. */
   time: timeSchema,
   pastTime: timeSchema,
-  /** Read from a text such as `2h`. The result is in ms. */
+  /** ms, from a text such as `2h` */
   age: ofForm(forms.age).transform((text) => parseAge(text) ?? 0),
   code: ofForm(forms.code),
   chainName: name,
@@ -91,7 +89,6 @@ export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
 
 export const confirmation: Value<true> = { kind: 'flag', schema: z.literal(true) }
 
-/** Several orders, which a command line reads from a file. */
 export function settingsOrders(schema: z.ZodType<SettingsOrder>): Value<SettingsOrder[]> {
   return { kind: 'orders', schema: z.array(schema).min(1).max(100) }
 }

@@ -3,7 +3,6 @@ import { learnTime, serverNow } from './clock.ts'
 import { session } from './session.ts'
 import { createStore } from './store.ts'
 
-/** The part of a problem (RFC 9457) that is shown. */
 export type ShownProblem = Pick<Problem, 'status' | 'code' | 'title' | 'detail' | 'remedy'>
 
 class Refused extends Error {
@@ -14,11 +13,11 @@ class Refused extends Error {
   }
 }
 
-/** Why the token was refused. Undefined: it was accepted, or not tried yet. */
+/** Why the API refused the token. Undefined if it has not refused the token. */
 export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
-/** Longest time to wait for an answer, ms. The server itself waits ten seconds for Temporal. */
+/** Longer than the ten seconds that the server waits for Temporal. */
 const timeoutMs = 20_000
 
 const unreachable: ShownProblem = {
@@ -29,12 +28,12 @@ const unreachable: ShownProblem = {
   remedy: 'Check that a process serves it (portage run --role all, or --role api) and that this browser can reach it.',
 }
 
-/** connecting: no answer yet. live: receives events. polling: asks every few seconds. lost: the last request failed. */
+/** `live`: receives events. `polling`: reads every few seconds. `lost`: the last request failed. */
 export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
 
 interface Connection {
   readonly state: ConnectionState
-  /** Time of the last answer, ms since the epoch by the server's clock. Undefined: none yet. */
+  /** Time of the last answer, ms since the epoch by the server's clock. */
   readonly answeredAt?: number
   readonly isStreaming: boolean
 }
@@ -51,16 +50,15 @@ export function setStreaming(isStreaming: boolean): void {
   changeConnection({ isStreaming }, connection.get().state === 'lost' && !isStreaming)
 }
 
-/** Sends a GET, or a POST if there is a body. `problemIn` reads the errors that it throws. */
+/** Sends a GET, or a POST if there is a body. `problemIn` reads the errors that this throws. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   const asked = session.get()
   const response = await send(path, body)
   learnTime(response.headers.get('date'))
-  // Any status shows that the server is reachable.
   changeConnection({ answeredAt: serverNow() }, false)
   if (!response.ok) {
     const problem = await problemOf(response)
-    // A refusal of an earlier token no longer matters.
+    // The token may have changed since the request. A refusal of the old token is then ignored.
     if (problem.status === 401 && session.get() === asked) tokenProblem.set(problem)
     throw new Refused(problem)
   }
@@ -78,7 +76,6 @@ async function send(path: string, body: object | undefined): Promise<Response> {
   }
 }
 
-/** Sends the token, and no cookies. The browser keeps no copy of the answer. */
 export function request(
   path: string,
   options: Omit<RequestInit, 'headers'> & { readonly headers: Record<string, string> },
@@ -88,12 +85,11 @@ export function request(
   return fetch(path, { ...options, headers, credentials: 'omit', cache: 'no-store', redirect: 'error' })
 }
 
-/** The problem in an error that `ask` threw. */
 export function problemIn(error: unknown): ShownProblem {
   return error instanceof Refused ? error.problem : unreachable
 }
 
-/** An answer that is not from the API, such as a proxy's page, is described by its status. */
+/** Describes an answer that is not from the API, such as a proxy's page, by its status. */
 export async function problemOf(response: Response): Promise<ShownProblem> {
   const { status } = response
   const answer = await response.json().catch(() => undefined)

@@ -1,11 +1,10 @@
 import { createStore, useStore } from './store.ts'
 
-/** Smaller differences from the server's clock, ms, are ignored, because it reports whole seconds. */
+/** The server reports whole seconds, so smaller differences are ignored. */
 const unnoticedMs = 3_000
 
 let offsetMs = 0
 
-/** Learns the server's clock from an answer. Ages are counted by that clock. */
 export function learnTime(header: string | null): void {
   const at = Date.parse(header ?? '')
   if (!Number.isFinite(at)) return
@@ -13,7 +12,7 @@ export function learnTime(header: string | null): void {
   offsetMs = Math.abs(found) < unnoticedMs ? 0 : found
 }
 
-/** ms since the epoch, by the server's clock. */
+/** ms since the epoch by the server's clock. */
 export function serverNow(): number {
   return Date.now() + offsetMs
 }

@@ -5,10 +5,10 @@ export interface StreamEvent {
   readonly id: string
 }
 
-/** Maximum characters of an unfinished line. A longer line is dropped. */
+/** Maximum characters of an unfinished line. Longer text is dropped. */
 const longest = 1_000_000
 
-/** Parses pieces of any size. Replaces the browser's EventSource, which cannot send a token. */
+/** Parses text that arrives in pieces. The browser's EventSource cannot send a token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']

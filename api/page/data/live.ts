@@ -3,12 +3,11 @@ import { createEventParser } from './event-stream.ts'
 import { refreshAll } from './readings.ts'
 import { session } from './session.ts'
 
-/** Pause before reconnecting, ms. It doubles from the first value up to the longest. */
 const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
-/** A stream without any byte for this time, ms, is dead, because the server sends heartbeats more often. */
+/** The server sends heartbeats more often. */
 const silentMs = 60_000
 
-/** Follows the server's events and refreshes all readings at each event. Without events the page polls. */
+/** Refreshes all readings at each event of the server. While there is no event stream, the page polls. */
 export async function followEvents(): Promise<never> {
   let pauseMs = firstPauseMs
   let lastId = ''
@@ -20,7 +19,7 @@ export async function followEvents(): Promise<never> {
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
     setStreaming(false)
-    // The next reads show whether the server is unreachable or only the stream has ended.
+    // Shows whether the server is unreachable or only the stream has ended.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -38,7 +37,7 @@ function signedIn(): Promise<void> {
   })
 }
 
-/** Resolves with the last event's id when the stream ends. Throws if the stream cannot be opened. */
+/** Resolves with the id of the last event. */
 async function readStream(lastId: string, abort: AbortController): Promise<string> {
   let id = lastId
   const parse = createEventParser((event) => {

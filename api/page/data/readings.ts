@@ -8,7 +8,7 @@ export interface Reading<T> {
   readonly data?: T
   /** ms since the epoch by the server's clock. */
   readonly at?: number
-  /** Why the last attempt failed. `data` is then from an earlier attempt. */
+  /** Why the last read failed. `data` is then from an earlier read. */
   readonly problem?: ShownProblem
 }
 
@@ -24,12 +24,12 @@ function createEntry(everyMs: number) {
 
 const entries = new Map<string, Entry>()
 
-/** Reads a path repeatedly while it is shown. @param everyMs interval; doubled while the server sends events */
+/** Reads a path repeatedly while a component shows it. The interval doubles while the server sends events. */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {
     entry.users += 1
-    // The last user of before may have removed it between this render and this effect.
+    // Another component may have removed the entry between this render and this effect.
     entries.set(path, entry)
     if (entry.users === 1) void read(path, entry)
     return () => {
@@ -46,7 +46,6 @@ export function refreshAll(): void {
   for (const [path, entry] of entries) readAgainIn(path, entry, Math.max(settleMs, entry.readAt + leastMs - Date.now()))
 }
 
-// A different token may see different data, or be invalid.
 session.subscribe(() => {
   for (const [path, entry] of entries) {
     if (!session.get()) entry.store.set({})
@@ -82,7 +81,7 @@ async function read(path: string, entry: Entry): Promise<void> {
 }
 
 function pauseOf({ everyMs }: Entry): number {
-  // A page in the background polls rarely. Without polling, its figures could be hours old when the user returns.
+  // A page in the background polls rarely, so that its figures are not hours old when the user returns.
   if (document.hidden) return Math.max(everyMs, 30_000)
   return connection.get().isStreaming ? everyMs * 2 : everyMs
 }

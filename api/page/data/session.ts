@@ -4,7 +4,7 @@ import { createStore, keep, kept } from './store.ts'
 
 const key = 'portage-token'
 
-/** Unverified claims, since only the server checks tokens. The page uses them only for warnings. */
+/** Claims that are not verified, because only the server checks tokens. The page uses them only for warnings. */
 export interface Claims extends Pick<Principal, 'name' | 'expiresAt' | 'chains'> {
   readonly level: string
 }
@@ -14,10 +14,8 @@ interface Session {
   readonly claims: Claims
 }
 
-/** This tab's session, which ends when the tab is closed. */
 export const session = createStore(sessionOf(kept('sessionStorage', key)))
 
-/** False: the text is malformed. */
 export function signIn(text: string): boolean {
   const found = sessionOf(text.trim())
   if (!found) return false
@@ -44,7 +42,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Names the right that the claims lack for an order, if any. @param chain target chain; undefined: any chain */
+/** Says which right the claims lack for an order to the target chain `chain`. Undefined: they lack none. */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`
@@ -54,6 +52,5 @@ export function missingFor(claims: Claims | undefined, chain: string | undefined
   if (!chains) return undefined
   const scope = `token of ${name} is only for ${chains.join(', ')}`
   if (chain !== undefined) return chains.includes(chain) ? undefined : `This is about ${chain}, and the ${scope}.`
-  // The API refuses bulk orders with a scoped token unless they name a target.
   return isForMany ? `The ${scope}: choose that target above the list.` : undefined
 }

@@ -4,7 +4,7 @@ import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Delivery, Transfer } from '../../../domain/transfer/transfer.ts'
 import type { TransactionRow, TransferRow } from '../../answers.ts'
 
-/** API answers whose fields the schemas do not list. An API of another version may lack any of these fields. */
+/** API answers whose schemas do not list all fields. An API of another version may omit any field. */
 
 export interface Causes {
   readonly asOf: string
@@ -14,7 +14,7 @@ export interface Causes {
 export interface StreamRow extends Partial<StreamView> {
   readonly stream: string
   readonly workflowId?: string
-  /** Why the stream cannot be read. No other field is known then. */
+  /** Why the stream cannot be read. Only its name is then known. */
   readonly problem?: string
   readonly cursor?: number
   readonly lag?: number
@@ -22,7 +22,7 @@ export interface StreamRow extends Partial<StreamView> {
   readonly silentSince?: string
 }
 
-/** `partial`: why only the fields of Temporal's list are known. */
+/** `partial` says why the report has only the fields of Temporal's list. */
 export interface TransferReport extends Partial<TransferRow> {
   readonly id: string
   readonly execution: string

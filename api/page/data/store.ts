@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks'
 export interface Store<T> {
   get(): T
   set(value: T): void
-  /** Returns the function that ends the subscription. */
   subscribe(listener: () => void): () => void
 }
 
@@ -34,7 +33,6 @@ export function useStore<T>(store: Store<T>): T {
   return value
 }
 
-/** Reads browser storage. If the browser blocks it, values last until the tab is closed. */
 export function kept(where: 'sessionStorage' | 'localStorage', key: string): string {
   try {
     return globalThis[where].getItem(key) ?? ''
@@ -48,6 +46,6 @@ export function keep(where: 'sessionStorage' | 'localStorage', key: string, text
     if (text === '') globalThis[where].removeItem(key)
     else globalThis[where].setItem(key, text)
   } catch {
-    // The value then stays in memory only.
+    // The browser blocks its storage, so the value stays in memory only.
   }
 }

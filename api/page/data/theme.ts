@@ -1,7 +1,6 @@
 import { createStore, keep, kept } from './store.ts'
 
 export type Theme = 'light' | 'dark'
-/** The user's choice. system: the same as the browser. */
 export type ThemeChoice = Theme | 'system'
 
 const key = 'portage-theme'

@@ -1,6 +1,6 @@
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
 
-/** Choices of `state`. Listed here, because the module of the states would bring all error texts to the page. */
+/** Listed here, because an import of the states' module would add all error texts to the page. */
 export const shownStates: readonly (TransferState | 'open' | 'undone')[] = [
   ...(['open', 'parked', 'waiting', 'admitting', 'broadcasting', 'pending', 'included'] as const),
   ...(['delivered', 'rejected', 'declined', 'cancelled', 'undone'] as const),
@@ -8,7 +8,6 @@ export const shownStates: readonly (TransferState | 'open' | 'undone')[] = [
 
 const names = ['state', 'chain', 'lane', 'olderThan', 'newerThan', 'code', 'bridge', 'sourceChain', 'targetChain'] as const
 
-/** Filter of the transfers view, as in its address. `state` may also be `open` or `undone`. */
 export type ShownFilter = Readonly<Partial<Record<(typeof names)[number], string | undefined>>>
 
 export function transfersHref(filter: ShownFilter): string {
@@ -16,7 +15,6 @@ export function transfersHref(filter: ShownFilter): string {
   return query === '' ? '#/transfers' : `#/transfers?${query}`
 }
 
-/** Undefined: the address is not one of the transfers view. Parameters that the view does not have are left out. */
 export function filterIn(hash: string): ShownFilter | undefined {
   const [, query] = /^#\/transfers(?:\?(.*))?$/s.exec(hash) ?? []
   if (!hash.startsWith('#/transfers') || (query === undefined && hash !== '#/transfers')) return undefined
@@ -24,7 +22,6 @@ export function filterIn(hash: string): ShownFilter | undefined {
   return Object.fromEntries(given(Object.fromEntries(names.map((name) => [name, values.get(name) ?? undefined]))))
 }
 
-/** Path of the API. @param cursor `next` of the page before */
 export function transfersPath({ state, ...filter }: ShownFilter, limit: number, cursor?: string): string {
   const ofState = state === 'open' || state === 'undone' ? { execution: state } : { state }
   const query = Object.entries({ ...ofState, ...filter, limit: String(limit), cursor })

@@ -1,12 +1,11 @@
 import { amountText, gasPriceText } from '../../../domain/text/amounts.ts'
 
-/** Groups up to 100 digits with thin spaces: `12 345`. Returns a dash for an unknown number. */
+/** `12 345`, with thin spaces. A dash if the number is unknown. */
 export function countText(value: number | string | undefined): string {
   const text = String(value ?? '–')
   return /^-?\d{1,100}$/.test(text) ? text.replaceAll(/\B(?=(?:\d{3}){1,33}$)/g, '\u202f') : text
 }
 
-/** `amountText` with groups of digits. Empty for a malformed amount. @param coin symbol, where it is known */
 export function coinsText(wei: string | number | undefined, coin: string | undefined): string {
   return isAmount(wei) ? grouped(amountText(String(wei), coin)) : ''
 }
@@ -15,7 +14,6 @@ export function priceText(wei: string | undefined): string {
   return isAmount(wei) ? grouped(gasPriceText(wei)) : ''
 }
 
-/** A newer API may answer with another type. */
 function isAmount<Wei extends string | number>(wei: Wei | undefined): wei is Wei {
   return wei !== undefined && /^\d+$/.test(String(wei))
 }
@@ -24,7 +22,7 @@ function grouped(amount: string): string {
   return amount.replace(/^\d+/, countText)
 }
 
-/** A share from 0 to 1. Undefined if a value is not a number, or if there is no limit. */
+/** From 0 to 1. Undefined if a value is not a number, or if `whole` is not above 0. */
 export function shareOf(part: string | number | undefined, whole: string | number | undefined): number | undefined {
   const [of, all] = [Number(part), Number(whole)]
   if (part === undefined || whole === undefined || !Number.isFinite(of) || !Number.isFinite(all) || all <= 0) return undefined

@@ -1,17 +1,17 @@
 const mostShown = 80
 
-/** `0x1f2e3d…5b6a`. */
+/** `0x1f2e3d…5b6a` */
 export function shortHex(text: string): string {
   return /^0x[0-9a-f]{16,}$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-4)}` : cut(text)
 }
 
-/** Short form of an id: `269170:6d1b4c0c5f0a3e21`. Every command and the search field accept this form. */
+/** `269170:6d1b4c0c5f0a3e21`. Every command and the search field accept this form. */
 export function shortTransfer(id: string): string {
   const [sequence, digest] = id.split(':').slice(-2)
   return id.split(':').length === 5 && /^[0-9]+$/.test(sequence ?? '') && digest ? cut(`${sequence}:${digest}`) : cut(id)
 }
 
-/** Splits a lane's id, such as `evm-1:0x5290…9ee7`, into network and address. */
+/** Splits a lane's id, such as `evm-1:0x5290…9ee7`. */
 export function laneParts(lane: string): { readonly network: string; readonly address: string | undefined } {
   const [, network, address] = /^([a-z]+-\d+):(0x[0-9a-f]{40})$/i.exec(lane) ?? []
   return { network: network ?? cut(lane), address }

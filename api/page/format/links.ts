@@ -2,12 +2,11 @@ import { forms, isLink, isOf } from '../../../domain/text/forms.ts'
 import { trimEnd } from '../../../domain/text/trim-end.ts'
 import type { Links } from '../../answers.ts'
 
-/** Allows https, and http on this machine. Undefined for other URLs, such as `javascript:`. */
+/** Accepts https, and http to this machine. Returns undefined for other URLs, such as `javascript:`. */
 export function safeUrl(text: string | undefined): string | undefined {
   return isLink(text) ? new URL(text).href : undefined
 }
 
-/** Undefined if no explorer is known, or if the text is not a hash. */
 export function transactionUrl(links: Links | undefined, chain: string | undefined, hash: string | undefined): string | undefined {
   return isOf(forms.hash, hash) ? inExplorer(links, chain, `tx/${hash}`) : undefined
 }

@@ -1,4 +1,4 @@
-/** `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`; a dash for an unknown time. */
+/** `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min` */
 export function spanText(ms: number | undefined): string {
   if (ms === undefined) return '–'
   if (ms < 1_000) return `${Math.round(ms)} ms`
@@ -14,7 +14,7 @@ function pair(large: number, unit: string, small: number, smallUnit: string): st
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
 }
 
-/** In the reader's time zone: `2026-11-22 21:18:05`. Empty for an invalid time. */
+/** `2026-11-22 21:18:05` in the reader's time zone */
 export function clockText(at: number): string {
   if (!Number.isFinite(at)) return ''
   const date = new Date(at)
@@ -23,7 +23,7 @@ export function clockText(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 }
 
-/** Converts ISO 8601 or ms to ms since the epoch. */
+/** Converts ISO 8601, or ms since the epoch, to ms since the epoch. */
 export function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isFinite(at) ? at : undefined

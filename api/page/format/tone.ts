@@ -1,4 +1,4 @@
-/** Each tone also has a distinct mark and a word next to it, so that colour is not the only difference. */
+/** Each tone also has its own mark and a word next to it, because some readers cannot distinguish colours. */
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
 const tones: readonly { readonly tone: Tone; readonly states: readonly string[] }[] = [
@@ -9,7 +9,6 @@ const tones: readonly { readonly tone: Tone; readonly states: readonly string[] 
   { tone: 'bad', states: ['forbidden', 'broke', 'chain replaced', 'unserved', 'chain away', 'no answer', 'failing', 'wrong-network'] },
 ]
 
-/** Unknown states, and others such as `cancelled`, are neither good nor bad. */
 export function toneOf(state: string): Tone {
   return tones.find(({ states }) => states.includes(state))?.tone ?? 'off'
 }

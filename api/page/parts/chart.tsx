@@ -7,13 +7,12 @@ export interface Line {
   readonly label: string
   readonly colour: string
   readonly values: readonly (number | null)[]
-  /** True: bars from zero. Absent: a line. */
   readonly isBars?: boolean
   readonly dash?: readonly number[]
 }
 
 interface ChartProps {
-  /** ms since the epoch. */
+  /** ms since the epoch */
   readonly times: readonly number[]
   readonly lines: readonly Line[]
   readonly textOf: (value: number) => string
@@ -22,7 +21,7 @@ interface ChartProps {
 
 const height = 168
 
-/** The text below the chart shows the values at the pointer, else the latest ones. */
+/** The text below the chart shows the values at the pointer, or the latest values without a pointer. */
 export function Chart({ times, lines, textOf, summary }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)

@@ -5,7 +5,6 @@ interface SelectProps {
   readonly onChoose: (value: string | undefined) => void
 }
 
-/** Keeps the chosen value even if it is no longer offered. */
 export function Select({ name, of, chosen, onChoose }: SelectProps) {
   const isOffered = chosen === undefined || of.some(({ value }) => value === chosen)
   return (

@@ -87,7 +87,7 @@ function LostBanner() {
   const { state, answeredAt } = useStore(connection)
   const now = useNow()
   if (state !== 'lost') return null
-  // Announcing is off, because screen readers would repeat the age every second.
+  // Screen readers would otherwise read the age aloud every second.
   const age = <span aria-live="off">{agoText(now - (answeredAt ?? now))}</span>
   return (
     <div class="banner" role="alert">

@@ -9,7 +9,6 @@ const shapes: Readonly<Record<Tone, string>> = {
   off: 'M2.500 6h7',
 }
 
-/** Hidden from screen readers, because the word next to it says the same. */
 export function Mark({ tone }: { readonly tone: Tone }) {
   return (
     <svg class={`mark ${tone}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
@@ -34,7 +33,6 @@ export function State({ state, tone = toneOf(state), count }: StateProps) {
 }
 
 interface CountsProps extends Pick<StateProps, 'tone'> {
-  /** Absent: the counts are no links. */
   readonly hrefOf?: (state: string) => string
   readonly of: Readonly<Partial<Record<string, number | string>>>
 }

@@ -31,7 +31,6 @@ interface OrderButtonsProps extends Omit<WantedOrder, 'kind'> {
   readonly kinds: readonly TransferOrderName[]
 }
 
-/** Buttons for the orders. If the token lacks a right, the dialog names it. */
 export function OrderButtons({ id, chain, kinds }: OrderButtonsProps) {
   return (
     <span class="buttons">
@@ -113,7 +112,7 @@ function RetryAllForm({ code, targetChain }: ParkedFilter) {
       lead={missing === undefined && <Counted counted={counted} />}
       canAsk={count > 0}
       verb={`Retry ${countText(count)}`}
-      // Orders at most the counted number, even if more were parked since.
+      // Orders at most the counted number, so that transfers that were parked after the count are left alone.
       send={(reason) => order(reason, false, count)}
       done={(answer) => <Ordered answer={answer} />}
     >

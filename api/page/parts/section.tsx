@@ -16,7 +16,6 @@ interface SectionProps<T> {
   readonly children: (data: T) => ComponentChildren
 }
 
-/** Shows the age of a reading, or the remedy if it failed. */
 export function Section<T extends object>({ id, title, reading, tools, children }: SectionProps<T>) {
   const { data, at, problem } = reading
   const asOf = data && 'asOf' in data ? timeOf(data.asOf) : undefined

@@ -8,7 +8,7 @@ interface TableProps<Row> {
   readonly empty?: ComponentChildren
 }
 
-/** On a narrow screen each row is a card. Explicit ARIA roles survive that change of `display`. */
+/** On a narrow screen each row is a card. The changed `display` removes implicit ARIA roles, so roles are explicit. */
 export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
   if (rows.length === 0) return <p class="empty">{empty}</p>
   return (

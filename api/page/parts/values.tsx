@@ -6,7 +6,6 @@ import { shortTransfer } from '../format/ids.ts'
 import { safeUrl } from '../format/links.ts'
 import { clockText, timeOf } from '../format/time.ts'
 
-/** The time since `at` (ISO 8601, or ms since the epoch). A dash if it is not known. */
 export function Ago({ at, bare }: { readonly at: string | number | undefined; readonly bare?: boolean }) {
   const time = timeOf(at)
   const now = useNow()
@@ -23,7 +22,7 @@ export function Coins({ wei, coin }: { readonly wei: string | undefined; readonl
   return text === '' ? <>–</> : <span title={`${wei} wei`}>{text}</span>
 }
 
-/** Opens a new tab. Shows only the text if the address is not allowed as a link. */
+/** Shows only the text if `to` is not a safe URL. */
 export function Out({ to, children }: { readonly to: string | undefined; readonly children: ComponentChildren }) {
   const href = safeUrl(to)
   if (href === undefined) return <span>{children}</span>
@@ -39,7 +38,6 @@ export function transferHref(id: string): string {
   return `#/transfer/${encodeURIComponent(id)}`
 }
 
-/** Links a transfer's id. Other ids, such as the number of a stream, are shown as text. */
 export function TransferLink({ id }: { readonly id: string }) {
   if (!id.includes(':')) return <span class="mono">{id}</span>
   return (

@@ -7,7 +7,6 @@ import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 import { Ago } from '../parts/values.tsx'
 
-/** The nodes as seen by the process of the API. */
 export function Nodes() {
   return (
     <Section id="nodes" title="Nodes" reading={useReading<NodesAnswer>('v1/nodes', 5_000)}>

@@ -4,7 +4,6 @@ import { signIn } from '../data/session.ts'
 import { Command } from '../parts/command.tsx'
 import { ProblemNote } from '../parts/section.tsx'
 
-/** Asks for a token. Reading needs any level; the buttons need more. */
 export function SignIn({ problem }: { readonly problem: ShownProblem | undefined }) {
   const [text, setText] = useState('')
   const [isRefused, setRefused] = useState(false)

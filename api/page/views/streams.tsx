@@ -48,7 +48,7 @@ function streamName({ stream, workflowId = '' }: StreamRow, links: Links | undef
   )
 }
 
-/** An older head of the source is not the present one, ms. */
+/** A source whose head is older counts as one without new blocks. */
 const oldHeadMs = 60_000
 
 function streamState({ problem, paused, alarms = [], full, backfill, lag = 0, headAt, silentSince }: StreamRow) {
@@ -113,7 +113,6 @@ function watermarkOf({ completedNumber = 'none', next, blockedBy }: StreamRow) {
   )
 }
 
-/** The number below `next`. A u64 does not fit into a JS number. */
 function lastOf(next: string): string {
   return /^\d+$/.test(next) && next !== '0' ? String(BigInt(next) - 1n) : 'none'
 }

@@ -8,7 +8,6 @@ import { Mark } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
 import { Ago, TransferLink } from '../parts/values.tsx'
 
-/** Causes, the most harmful first. */
 export function Stuck() {
   return (
     <Section id="stuck" title="Stuck" reading={useReading<Causes>('v1/stuck', 5_000)}>
@@ -82,7 +81,7 @@ function Held({ code, where: { kind, id }, count }: Pick<Cause, 'code' | 'where'
   return filter ? <a href={transfersHref(filter)}>{text}</a> : text
 }
 
-/** Undefined: no filter selects what the cause counts. */
+/** Undefined if no filter selects the transfers that the cause counts. */
 function filterOf(code: string, kind: Cause['where']['kind'], id: string): ShownFilter | undefined {
   if (kind === 'chain') return { state: 'open', chain: id }
   if (kind === 'lane') return { state: 'open', code }

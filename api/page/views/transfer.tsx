@@ -142,7 +142,6 @@ function Timeline({ timeline = [] }: TransferReport) {
         {timeline.map(({ at, state, note }, index) => {
           const before = timeline[index - 1]?.at
           return (
-            // Lines are only appended, so an index is a stable key.
             <li key={index}>
               <Mark tone={toneOf(state)} />
               <time dateTime={new Date(at).toISOString()} class="figure">

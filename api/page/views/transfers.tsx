@@ -24,11 +24,10 @@ const ages = [
   { value: 'newerThan=1d', label: 'under 1 day' },
 ] as const
 
-/** All transfers that match the filter in the address, page by page. */
 export function Transfers({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const address = transfersHref(filter)
   const [turned, setTurned] = useState<{ readonly address: string; readonly cursor: string }>()
-  // A cursor is valid only with the filter that it came from.
+  // A cursor is valid only with its own filter.
   const cursor = turned?.address === address ? turned.cursor : undefined
   const reading = useReading<TransferPage>(transfersPath(filter, most, cursor), 5_000)
   return (
@@ -62,7 +61,7 @@ export function Transfers({ filter, links }: { readonly filter: ShownFilter; rea
 function Filters({ filter, links }: { readonly filter: ShownFilter; readonly links: Links | undefined }) {
   const lanes = useReading<Lanes>('v1/lanes', 5_000).data?.lanes ?? []
   const change = (changed: ShownFilter) => {
-    // `filter` can be older than the address: a second choice may come before this view is drawn again.
+    // The address can be newer than `filter`: the user may choose again before this view is drawn again.
     location.hash = transfersHref({ ...filterIn(location.hash), ...changed })
   }
   const { olderThan, newerThan } = filter

@@ -108,7 +108,6 @@ export const laneCommand: CommandSpec = {
   },
 }
 
-/** A balance read less than this time ago, ms, counts as current, so that no age is shown. */
 const nowMs = 30_000
 
 function balanceCell(balance: string, coin: string | undefined, balanceAt = ''): Shortened {
@@ -166,12 +165,10 @@ function withClosed(command: Command): Command {
   return laneArgument(command).option('--closed <number>', 'also this many that have ended', parse.closed, 0)
 }
 
-/** The exit code is 1 unless the operator transaction ends in the wanted state. */
 function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {
   const until: Wait['until'] = async ({ context }, client, { json, text }) => {
     const { id } = json as { readonly id: string }
     const { asked: _, ...about } = text as Record<string, Cell>
-    // Messages go to stderr, because stdout is for the result.
     const say = (line: string) => context.stderr.write(`${harmless(line)}\n`)
     if (wanted === 'done') say(`${id} goes on by itself; this command waits until it is final (Ctrl-C ends only the wait)`)
     const status = await followOperatorTransaction(client, id, say)

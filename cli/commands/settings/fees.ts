@@ -30,7 +30,7 @@ export const feesCommand: CommandSpec = {
   },
 }
 
-/** A limit as `fees set` takes it: prices in gwei, costs in ether, other numbers unchanged. */
+/** The form that `fees set` accepts: prices in gwei, costs in ether, other numbers unchanged. */
 export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
   if (value === undefined) return '-'
   if (typeof value === 'number' || field === 'gasLimit') return String(value)

@@ -46,7 +46,6 @@ async function readNodes(config: Config, settings: Settings, env: NodeJS.Process
       try {
         const changes = settings.nodes.filter((change) => change.chain === name)
         chain.adjustNodes(changes)
-        // A failure needs no message here, because the node's row shows its state.
         await chain.connect().catch(() => {})
         const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
         return chain.nodes().map((node) => {

@@ -31,7 +31,6 @@ export const settingsCommand: CommandSpec = {
       run: async (call: Call<OrderOptions>, file: string) => {
         const given = await readOrders(call.context, file)
         if (given.length === 0) throw invalid('The file holds no orders.')
-        // Exported settings may revoke tokens that are not listed.
         return giveOrder(call, 'settings import', '', { orders: given }, undefined, { unlistedTokens: true })
       },
     },
@@ -63,7 +62,7 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   ]
 }
 
-/** Checks only that the file has a list. The settings workflow checks the orders. Throws INPUT_INVALID. */
+/** Checks only that the file has a list, because the settings workflow checks the orders. Throws INPUT_INVALID. */
 async function readOrders(context: CliContext, file: string): Promise<SettingsOrder[]> {
   const problem = 'The file cannot be read as JSON.'
   const json = await (file === '-' ? text(context.stdin) : textOfFile(context, file, problem))

@@ -25,7 +25,7 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/** The author of orders without a token. Readers of the key file need no token, since they can sign any token. */
+/** Author of orders without a token: a user who can read the key file, and so could sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
@@ -33,7 +33,7 @@ interface CreateOptions {
   readonly level: AccessLevel
   readonly chain?: readonly string[]
   readonly lane?: readonly string[]
-  /** The token's lifetime, ms. */
+  /** In ms */
   readonly expires: number
 }
 
@@ -131,7 +131,7 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/** Acts for the token's name, else (with a readable key file) for `keyHolder`. Throws ACCESS_*, errors of `use`. */
+/** Acts as the token's name or, without a token, as `keyHolder` if the key file can be read. Throws ACCESS_*. */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,
@@ -148,7 +148,7 @@ async function asAdministrator(
   return withTemporal((client) => use(client, loaded, keyHolder))
 }
 
-/** Reads a token from a file (-: stdin). Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or _EXPIRED. */
+/** Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or ACCESS_TOKEN_EXPIRED. */
 async function tokenIn(context: CliContext, config: Config, file: string): Promise<Principal> {
   const found = await (file === '-' ? text(context.stdin) : textOfFile(context, file, 'The file of the token cannot be read.'))
   return verifyToken(await createKeyRing(accessSource(config)).keys(), config.temporal.namespace, found.trim())
@@ -164,7 +164,7 @@ function scopeText({ chains = ['all chains'], lanes = [] }: Pick<IssuedToken, 'c
   return [...chains, ...lanes].join(', ')
 }
 
-/** ms. Throws InvalidArgumentError. */
+/** Returns ms. Throws InvalidArgumentError. */
 function durationOf(text: string): number {
   const ms = text.endsWith('s') ? undefined : parseAge(text)
   if (ms !== undefined && ms <= longestTokenMs) return ms

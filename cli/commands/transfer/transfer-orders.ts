@@ -24,7 +24,6 @@ import { rowsText } from '../../output/transfer-text.ts'
 
 type OrderOptions = Reasoned & FilterOptions & { readonly dryRun?: true; readonly yes?: true; readonly limit: number }
 
-/** A command orders at most this many transfers, because each costs a call to Temporal. */
 const mostOrdered = 1_000
 
 function transferOrder(kind: TransferOrder): CommandSpec {
@@ -68,7 +67,7 @@ async function orderOne({ kind, call, client, config, allow }: Setting, given: s
 
 async function orderMany({ kind, call, client, config, allow, selection }: Setting): Promise<Outcome> {
   const { options, context } = call
-  // The scope is checked first, because otherwise a dry run would reveal transfers outside the token's scope.
+  // The scope is checked first, because a dry run must not reveal transfers outside the scope.
   const order = allow(aboutTransfer(selection?.targetChain))
   const found = await selectTransfers(client, kind, await filterOf(client, config, selection), options.limit)
   const { transfers, more } = found

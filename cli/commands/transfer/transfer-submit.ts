@@ -24,10 +24,9 @@ interface SubmitOptions {
   readonly api?: string
 }
 
-/** Longest time to wait for the API, ms. It is longer than the API itself waits for guardian APIs. */
+/** Longer than the API waits for guardian APIs. */
 const answerTimeoutMs = 60_000
 
-/** Submits through the REST API, whose process is connected to the chains that signatures are checked with. */
 export const submit: CommandSpec = {
   ...orderText('transfer submit'),
   options: (command) =>
@@ -78,7 +77,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** A number of minutes, which the API adds to its own clock, or a time in ISO 8601. */
+/** Minutes, which the API adds to its own clock, or a time in ISO 8601 */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const at = parseTime(text)
@@ -87,10 +86,9 @@ function deadlineOf(text: string): string | number {
 }
 
 type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string; readonly ignored?: readonly string[] }
-/** Problem details (RFC 9457) with a code, a remedy and facts. */
 type Problem = Record<'code' | 'detail', string> & Pick<RelayerError, 'title' | 'remedy' | 'facts'>
 
-/** Throws API_UNAVAILABLE, or the API's error unchanged, since a newer version may have other codes. */
+/** Throws API_UNAVAILABLE, or the API's error unchanged, because a newer API may have other codes. */
 async function post(url: URL, token: string, body: object): Promise<Answer> {
   const request = {
     method: 'POST',
@@ -117,7 +115,6 @@ async function post(url: URL, token: string, body: object): Promise<Answer> {
 
 function apiUrl({ api }: Config): string {
   if (api.port === 0) throw invalid('The config leaves the port of the API open: name its URL with --api.')
-  // An API that listens on every address answers on loopback, too.
   const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`
 }

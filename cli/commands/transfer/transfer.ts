@@ -69,14 +69,13 @@ Without one, --json prints one object per change.`,
 
 type ListOptions = FilterOptions & { readonly limit: number }
 
-/** Pause between two queries, ms. A worker must answer each query. */
 const pollMs = 1_000
 
 async function select(client: TemporalClient, config: Config, options: ListOptions): Promise<TransferRow[]> {
   return listTransfers(client, { ...(await filterOf(client, config, selectionOf(options))), limit: options.limit })
 }
 
-/** Prints each new line of the timeline, then the final status. A signal ends the command with the present status. */
+/** Prints each new line of the timeline, then the final status. A signal ends the command with the current status. */
 async function watchOne(client: TemporalClient, config: Config, call: Call<ListOptions>, given: string, signal: AbortSignal) {
   const id = await findTransfer(client, config, given)
   let printedUntil = 0

@@ -22,7 +22,6 @@ export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions
   readonly isHalted: () => boolean
 }
 
-/** Feeds one stream. Several processes may feed it, because the stream records each finding once. */
 export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
@@ -54,7 +53,6 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
   const { sourceChain, targetChain, streamClient } = context
-  // Only undelivered transfers are listed, because the target's blocks show the deliveries.
   const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
   async function reportOutcomes(): Promise<boolean> {
     if ((await viewOf(context)).open === 0) return false

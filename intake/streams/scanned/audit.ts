@@ -17,7 +17,7 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
 
-/** Longest wait until the scan reaches the counted block, ms. After that, the next audit compares again. */
+/** If the scan does not reach the counted block in this time, the next audit compares again. */
 const scanMs = 30_000
 
 /** Compares stream, source, target and workflows. Throws the first failure. Processes may audit concurrently. */
@@ -39,7 +39,7 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** Detects a fork at the cursor. On a shorter chain the scan would miss the fork, because it finds no next block. */
+/** Finds a fork to a shorter chain, which the scan cannot see because there is no next block. */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -56,12 +56,10 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may know a later final block than this process does. The numbers of that block are not scanned yet, so they
-  // are not `hidden`.
+  // Nodes may know a later final block. Numbers of that block are not scanned yet, so they are not `hidden`.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
-  // A number is `hidden` only if the scan has passed the block of the count without finding the number.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
     isScanned && BigInt(upTo) >= BigInt(state.next)
@@ -89,7 +87,7 @@ async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedConte
 }
 
 export interface StreamAudit {
-  /** The source's own count. Absent: the source has no number yet, or the count could not be read. */
+  /** The source's own count. Absent if the source has no number yet, or if the count could not be read. */
   upTo?: string
   height?: number
   gaps: number
@@ -97,7 +95,6 @@ export interface StreamAudit {
   completed: number
   started: number
   closed: number
-  /** Deliveries that are gone. Their transfers are started again. */
   undone: number
 }
 
@@ -106,8 +103,8 @@ const readsAtOnce = 20
 const mostResumed = 500
 
 /**
- * MIP-61's TIMEOUT: restarts the transfer of each open number, unless the transfer runs, is delivered or has ended. A
- * transfer that closed as delivered is restarted only if the target lacks the delivery at two blocks.
+ * MIP-61's TIMEOUT: restarts transfers of open numbers, unless they run, are delivered or have ended. A transfer that
+ * closed as delivered is restarted only if the target lacks the delivery at two blocks.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -120,7 +117,6 @@ export async function auditOpen(
   const state = await streamClient.state()
   if (!state) return
   const ids = new Set(running.map(({ id }) => id))
-  // Running transfers find their outcomes themselves, so the audit reads nothing for them.
   const runs = (number: string) => {
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
@@ -145,10 +141,7 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/**
- * Separates closed transfers that are started again from those that have ended. If Temporal has no run of a number in a
- * `condensed` interval, the number is not started again: it may have been cancelled or skipped long ago.
- */
+/** A transfer in a `condensed` interval is not restarted if it has no run: it may have been cancelled long ago. */
 async function sortClosed(context: ScannedContext, transfers: readonly Transfer[], state: StreamState) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
@@ -161,7 +154,7 @@ async function sortClosed(context: ScannedContext, transfers: readonly Transfer[
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Transfers whose delivery neither the next head nor a quorum shows. If nodes disagree, it counts as shown. */
+/** Returns transfers whose delivery neither the next head nor a quorum shows. If nodes disagree, it counts as shown. */
 async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   if (doubtful.length === 0) return []
   await nextHead(targetChain, stopping)
@@ -178,7 +171,7 @@ async function undelivered({ endpoint, targetChain, stopping }: ScannedContext, 
   return doubtful.filter((_, index) => !shown[index])
 }
 
-/** Checks recent deliveries, and resolved numbers that run again. `undone`: the delivery is missing at two blocks. */
+/** Checks recent deliveries, and those whose transfers run again. Records them as undone if two blocks lack them. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era

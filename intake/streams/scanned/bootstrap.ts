@@ -26,10 +26,9 @@ export function createScannedBootstrap(
   }
 
   return {
-    /** Throws errors of the source's nodes. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // An unreachable store is ignored, because without a checkpoint more blocks are read and no transfer is lost.
+      // Without a checkpoint more blocks are read, but no transfer is lost.
       const found = await keeper.read().catch(() => undefined)
       if (!found) return { config }
       const { cursor, completedNumber: number, completedHeight: height } = found
@@ -44,7 +43,6 @@ export function createScannedBootstrap(
       logger.info('a stream begins with its checkpoint', { stream, completedNumber: number, completedHeight: height })
       return { config, checkpoint: found }
     },
-    /** The checkpoint that the stream began with, if the source denies its block now. */
     async denied(): Promise<StreamCheckpoint | undefined> {
       const { cursor } = begun ?? {}
       const worthless = cursor && (await sourceChain.denies(cursor)) ? begun : undefined

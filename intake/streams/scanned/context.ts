@@ -45,7 +45,7 @@ export function createScannedContext(
   return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes(), cursors }
 }
 
-/** The last view. Before transfers start, a new stream begins to follow completions at the target's finalized head. */
+/** Makes a new stream follow completions from the target's finalized head on, before any transfer starts. */
 export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
@@ -63,12 +63,11 @@ export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads
   return current.finalized
 }
 
-/** Resolves at the chain's next head, or after four block times, because a stalled chain has no next head. */
+/** Resolves at the next head, or after four block times, because a stalled chain has no next head. */
 export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortSignal): Promise<void> {
   return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
 }
 
-/** At most this many heights are remembered, as many as a live range has blocks. */
 const mostKept = 64
 
 export function createFinalityTimes(now: () => number = Date.now) {
@@ -81,11 +80,9 @@ export function createFinalityTimes(now: () => number = Date.now) {
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /** When the height became final, ms since the epoch. Undefined: too long ago, or not final yet. */
+    /** When the height became final, ms since the epoch. Undefined if it is not final, or became final too long ago. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // If the oldest remembered height is the first at or above `height`, the time is unknown: `height` may have
-      // become final long before.
       return first <= 0 ? undefined : seen[first]?.at
     },
   }

@@ -16,7 +16,7 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts transfers that the source's table has and no log showed. Leaves gaps that a running backfill may fill. */
+/** Starts transfers that are in the source's table but in no log. Leaves gaps that a running backfill may fill. */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()
@@ -37,7 +37,6 @@ export function createGapFiller(context: ScannedContext): Step {
   }
 }
 
-/** True: more transfers can be started right away. */
 async function fill(context: ScannedContext, state: StreamState, numbers: readonly string[], era: number, at?: 'agreed'): Promise<boolean> {
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const started = missing.slice(0, room(state))

@@ -8,7 +8,7 @@ import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
-/** Longest time until blocks without completions are recorded, ms. A restart reads unrecorded blocks again. */
+/** Blocks without completions are recorded together. A restart reads unrecorded blocks again. */
 const emptyMs = 15_000
 
 /** MIP-61's COMPLETE_EVENT_PROCESSING: records final completions at the target, whichever account sent them. */
@@ -53,7 +53,7 @@ export function createCompletionFollower(context: ScannedContext): Step {
   }
 }
 
-/** Completions that most nodes show. Halts the route if an id contradicts the source. Undefined: it split the range. */
+/** Returns completions that a quorum shows, or undefined if it split the range. Halts the route at a contradiction. */
 async function readCompletions(context: ScannedContext, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { source, targetChain, ranges, cache, stopping } = context
   const blocks = range.toBlock - range.fromBlock + 1
@@ -74,7 +74,7 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // A contradicting completion resolves nothing. Instead, the delivery of its number is read by id.
+    // A contradicting completion resolves nothing. The delivery of its number is read by id instead.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -83,7 +83,6 @@ async function readCompletions(context: ScannedContext, range: BlockRange): Prom
   return haltOnMismatch(context, targetChain, read, split)
 }
 
-/** Undefined: the read failed with one of these codes, and the range was split. */
 async function splitOn<T>(codes: readonly string[], split: () => boolean, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -98,7 +97,7 @@ async function contradicting(context: ScannedContext, found: readonly Completion
   const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
   await transfersUnder(context, numbersOf(found))
   const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
-  // The cached transfer may be from before a fork, so the source's table decides, read by a quorum.
+  // The cached transfer may be from before a fork, so a quorum reads the source's table again.
   const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
   return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }

@@ -3,11 +3,8 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork below finality, orders a new read from the newest known block that most nodes still have, or from the
- * beginning. If most nodes still have the stream's last block, one node was wrong. Then nothing is ordered, and the
- * next range that is read ends the alarm.
- * @param isBelow orders a new read even if the last block is still there. The read starts below the cursor, and below
- * the block of the first number that the source no longer counts
+ * After a fork, orders a new read from the newest known block that most nodes have, unless that is the cursor.
+ * @param isBelow orders a new read in any case, from below the first number that the source no longer counts
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
@@ -29,7 +26,6 @@ function vanishedAt({ vanished, marks }: StreamState): number | undefined {
   return vanished && marks.find(([number]) => BigInt(number) > BigInt(vanished.upTo))?.[1]
 }
 
-/** Orders a new read of all blocks from this height on. The checkpoint is no longer trusted. */
 export async function rereadBelow(context: ReadingContext, height: number): Promise<void> {
   const block = await below(context, height)
   if (!block) return
@@ -43,7 +39,7 @@ async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlo
   await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
 
-/** The first block that is still in the chain. Asks one node first, because asking a quorum may take a block's time. */
+/** Asks one node before the quorum, because asking a quorum may take a block's time. */
 async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')

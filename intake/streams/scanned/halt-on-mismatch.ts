@@ -3,10 +3,9 @@ import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * If `read` shows a contradiction, reads again a block later by quorum, because a passing fork may be the cause. If the
- * contradiction lasts, halts the route and throws it. Also throws errors of `read`, and SETTINGS_UNREACHABLE if the
- * halt fails.
- * @param split called before the second read. True: shorter ranges can be read, so `haltOnMismatch` returns undefined
+ * If `read` shows a contradiction, reads again by quorum, because a short fork may be the cause. Halts the route and
+ * throws if the contradiction lasts. Also throws SETTINGS_UNREACHABLE and the errors of `read`.
+ * @param split called before the second read; if it returns true, the result is undefined and the caller reads less
  */
 export async function haltOnMismatch<T>(
   context: Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
@@ -33,7 +32,7 @@ export async function haltOnMismatch<T>(
       await halt(context, second)
       throw second
     }
-    // The quorum shows another contradiction than the first read, so the route is not halted.
+    // The quorum does not show the first contradiction again, so the route is not halted.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }

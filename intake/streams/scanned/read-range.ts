@@ -11,15 +11,13 @@ import { splitByDelivery, startAll } from './transfers.ts'
 
 type Placed = readonly PlacedTransfer[]
 
-/** At most this many numbers per request, far below the limit of an update. */
 const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Reads a range and starts those of its transfers that the stream wants. `too-long`: read shorter ranges. `gone`:
- * record nothing of the range. Throws NODE_REFUSED if nodes refuse a single block, contradictions that a quorum also
- * shows, and read errors.
- * @param live whether the blocks are new. Then the target's completions will show deliveries, so they need not be read
+ * Returns `too-long` (read shorter ranges) or `gone` (record nothing). Throws NODE_REFUSED, contradictions, read
+ * errors.
+ * @param live true for new blocks: later completions at the target will show their deliveries
  */
 export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {
   const { sourceChain, ranges } = context
@@ -54,7 +52,7 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
   }
 }
 
-/** Starts transfers in order while there is room. Undefined: the stream is paused or gone, or Temporal was restored. */
+/** Returns undefined if the stream is paused or gone, or Temporal was restored. */
 async function startWanted(context: ReadingContext, placed: Placed, live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
   const { streamClient, stopping } = context
@@ -90,7 +88,6 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   return undefined
 }
 
-/** As many of the first transfers as the stream and one update have room for. No number is skipped. */
 function fits(state: StreamState, wanted: Placed, delivered: ReadonlySet<string>): Placed {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {

@@ -4,9 +4,8 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together at this interval, ms, because a fast chain has very many blocks. */
+/** A fast chain has many blocks without transfers, so they are recorded together. */
 const emptyMs = 4_000
-/** A live range has at most this many blocks. A longer range is not live, even if it ends at the head. */
 const liveBlocks = 64
 
 interface Blocks {
@@ -16,7 +15,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Hashes are read before logs, so the next range shows a fork in between. */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so that the next range shows a fork in between. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
@@ -65,7 +64,6 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
 
   return async function scanBlocks() {
     let view = await viewOf(context)
-    // Another process may have recorded the first range.
     if (view.nextHeight !== undefined) {
       await onBegun()
       view = streamClient.view ?? view
@@ -76,7 +74,6 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
   }
 }
 
-/** The first range of a stream is a single block. Undefined: a node does not have the blocks yet. */
 async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamView, from: number): Promise<Blocks | undefined> {
   const to = Math.min(finalizedOf(sourceChain), from + (view.nextHeight === undefined ? 0 : ranges.source.blocks - 1))
   const first = await sourceChain.block(from, 'latest')

@@ -3,11 +3,9 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 
 const mostTransfers = 10_000
-/** How many last blocks of ranges are kept. Every other old block is dropped, so that some lie below a fork. */
 const mostBlocks = 128
-/** How many of the latest deliveries audits check again, since a reorganisation of the target may undo them. */
 const mostCompletions = 500
-/** A transfer of a failed range is not started again within this time, ms, although the range is retried sooner. */
+/** A failed range is retried sooner, but its transfers are not started again within this time. */
 const startedMs = 60_000
 
 export type StreamCache = ReturnType<typeof createStreamCache>
@@ -19,7 +17,7 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /** Ids of transfers started for failed ranges. A new `era` clears them, as Temporal may have lost the transfers. */
+    /** Transfers that were started for failed ranges. A new `era` clears them, because Temporal may have lost them. */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era

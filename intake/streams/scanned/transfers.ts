@@ -11,7 +11,6 @@ import { isUndelivered } from '../transfer-outcomes.ts'
 
 type TableContext = Pick<ScannedContext, 'cache' | 'source'>
 
-/** Reads transfers from the source's table into the cache, by number. Throws errors of `source.recorded`. */
 export async function recordedTransfers(
   { cache, source }: TableContext,
   numbers: readonly string[],
@@ -23,7 +22,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** Like `recordedTransfers`, but reads no cached numbers again, because the table never drops a transfer. */
+/** Does not read cached numbers again, because the table never drops a transfer. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -31,7 +30,7 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Splits transfers by the target's finalized state. Throws errors of `source.delivered`. */
+/** Splits transfers by the target's finalized state. Throws the errors of `source.delivered`. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -42,7 +41,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** The listed workflows of the source's own transfers. Other messages may claim the same number. */
+/** Leaves out workflows of other messages, which may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -52,14 +51,13 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** Concurrent starts. With a single node each start waits for a block, so the starts of a range wait together. */
+/** With a single node each start waits for a block, so the starts of a range must wait together. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
-/** `seenAt`: when the block became final. */
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
 /** MIP-61's INIT_EVENT_PROCESSING. Tries all, then throws the worst error. */
@@ -76,7 +74,6 @@ export async function startAll(
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', ...originOf(transfer) })
-      // In a new `era`, Temporal may have lost the workflow again.
       if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (error) {
       errors.push(toRelayerError(error))
@@ -97,7 +94,6 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
     await recordReversal(context.client, id)
     return restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
   }
-  // This process may remember a start that Temporal has lost.
   context.cache.started(context.streamClient.era).delete(id)
   await startAll(context, [transfer])
 }

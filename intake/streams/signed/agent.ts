@@ -26,9 +26,8 @@ export interface SignedAgentOptions
   readonly watchEveryMs?: number
 }
 
-/** Pauses between steps, ms. A tick only checks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Recording interval of a source without a node, ms. Its messages mostly go to unconfigured chains and can wait. */
+/** Most messages of a source without a node go to unconfigured chains, so recording them can wait. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000
@@ -59,7 +58,6 @@ export function createSignedAgent(options: SignedAgentOptions) {
         {
           name: 'spy',
           step: async () => {
-            // Without a view there is no missed message to clear, or the first audit has not run yet.
             if (streamClient.view) await endSilence()
             return false
           },
@@ -70,7 +68,6 @@ export function createSignedAgent(options: SignedAgentOptions) {
     async stop(): Promise<void> {
       schedule.close()
       await loops.stop(async () => {
-        // If this fails, the received numbers become gaps at the next start.
         await within(flushMs, recorder.flush(), () => {}).catch(() => {})
         recorder.close()
       })
@@ -78,7 +75,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Call this when a subscription opens. Older messages may be missing, and the source's count shows which. */
+    /** Call this when a subscription opens. The source's count then shows which older messages are missing. */
     connected(spy: string): void {
       expected.begin(spy)
       schedule.subscribed()
@@ -102,7 +99,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // An old message cannot begin a stream. If the stream runs but has not answered yet, it finds the number as a gap.
+    // An old message cannot begin a stream. A stream that runs but has not answered yet finds the number as a gap.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
@@ -110,7 +107,6 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
   }
 
   return {
-    /** Notes a message that cannot be submitted now, so that the gap of its number gets the error's code. */
     delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
       expected.received(sequence)
       delayed.add(sequence, vaa, error)
@@ -130,7 +126,6 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   const watch = createStreamWatch(client, source.config.stream, watchEveryMs)
   return async (): Promise<boolean> => {
     const { view } = streamClient
-    // The stream of a source without a node may never begin. Until then only the audits look for it.
     if (!view && source.withoutNode) return false
     const isIdle = view !== undefined && view.open === 0 && missingIn(view) === 0
     const handled = isIdle ? await watch() : undefined
@@ -142,7 +137,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** Asks Temporal (no worker) whether the stream has changed. If so, returns a function to call once it is handled. */
+/** Asks Temporal, without a worker, whether the stream has changed. Call the result once the change is handled. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

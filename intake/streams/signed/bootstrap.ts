@@ -7,21 +7,16 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/** Without a first number or a checkpoint, a stream begins at least this far below the source's highest number. */
+/** A stream without a first number or checkpoint begins at least this far below the source's highest number. */
 const below = 1_000n
-/**
- * Maximum age of a stream's first message, s. Anybody can repeat an old message, and a stream that began with it would
- * have to fetch many numbers.
- */
+/** Anybody can repeat an old message, and a stream that began with one would have to fetch many numbers. */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number, else at the checkpoint's watermark, else at the result of `lookBack` (at least
- * the last thousand numbers). A checkpoint above the source's highest number belongs to another network. Throws read
- * errors, and CHECKPOINT_UNAVAILABLE if the config has no first number, because older numbers would then be missed for
- * good.
+ * Begins at the config's first number, else at the checkpoint, else at the result of `lookBack`. Throws read errors,
+ * and CHECKPOINT_UNAVAILABLE if the config has no first number, because older numbers would then be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -57,7 +52,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/** Begins at a number of the config, a checkpoint, or the spy. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
+/** Begins at the config's, the checkpoint's or the spy's number. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,
@@ -73,7 +68,6 @@ export async function bootstrapWithoutNode(
   return { config: { ...config, first }, ...kept }
 }
 
-/** The first number of a stream that has received no message, from the config or a checkpoint. */
 export async function firstWithoutNode({ begins }: Pick<SignedSource, 'begins'>, keeper: Keeper): Promise<string | undefined> {
   if (begins.first !== undefined) return begins.first
   const { completedNumber } = (await keeper.read().catch(() => undefined)) ?? {}

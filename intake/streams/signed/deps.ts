@@ -6,7 +6,6 @@ import type { Submitter } from '../../submit/submitter.ts'
 import type { VaaLookup } from '../../submit/vaa-lookup.ts'
 import type { StreamClient } from '../stream-client.ts'
 
-/** Why a message that this process has received cannot be started as a transfer. */
 export interface BlockedTransfer {
   readonly code: string
   readonly chain?: ChainName
@@ -26,12 +25,11 @@ export interface SignedDeps {
 }
 
 export interface GapsDeps extends SignedDeps {
-  /** How long a new gap may close by itself before it is filled, ms. 0 for a single audit. */
+  /** How long a new gap is left to close by itself, ms. 0 for a single audit. */
   readonly freshMs?: number
-  /** Whether the spy sent this number, which the recorder is about to record. Default: never. */
+  /** Whether the spy sent this number and the recorder is about to record it. Default: never */
   readonly isReceived?: (number: string) => boolean
-  /** Why a message received from the spy cannot be started. Default: none was received. */
   readonly delayed?: (number: string) => BlockedTransfer | undefined
-  /** Whether the spy should have sent this number and has not. Default: never. */
+  /** Whether the spy should have sent this number and has not. Default: never */
   readonly isMissed?: (number: string, publishedAt: number) => boolean
 }

@@ -17,7 +17,7 @@ export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookB
   readonly clock?: () => number
 }
 
-/** Concurrent reads of logs. With a single node each read waits for a block, so that single reads would be slow. */
+/** With a single node each read waits for a block, so several reads must wait together. */
 const readsAtOnce = 8
 const mostNumbers = 4_000
 
@@ -26,7 +26,7 @@ export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
   return {
-    /** The lowest number in recent blocks, if any. Throws read errors, and NODE_UNAVAILABLE before the first head. */
+    /** Returns the lowest number in recent blocks. Throws read errors, and NODE_UNAVAILABLE before the first head. */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await blocks()
@@ -38,7 +38,7 @@ export function createLookBack(options: LookBackOptions) {
       }
       return undefined
     },
-    /** Records numbers that need no transfer. Throws errors of `firstNumber` and of the stream's client. */
+    /** Records numbers that need no transfer. Throws the errors of `firstNumber` and of the stream's client. */
     async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<NumberCounts> {
       const counts = { ...noNumbers }
       if (lookBackMs <= 0) return counts
@@ -74,7 +74,7 @@ async function publishedIn(
 }
 
 function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
-  /** The first final block at or after this time. A pruned block counts as earlier than this time. */
+  /** The first final block at or after this time. A pruned block counts as earlier. */
   async function search(end: number, time: number, at: 'latest' | 'agreed'): Promise<number> {
     let [low, high] = [0, end]
     while (low < high) {
@@ -112,19 +112,17 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
   }
 }
 
-/** Up to this many missing numbers are fetched one by one. */
 const few = 100
-/** Time between two reads of the blocks, ms. */
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/** Resolves many missing numbers, as after a wipe of Temporal, from recent blocks: one read replaces many requests. */
+/** After a wipe of Temporal many numbers are missing. Reading recent blocks replaces a request for each number. */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /** `started` counts running transfers, if many numbers are missing. Throws only errors of reading the state. */
+    /** Calls `started`, which counts running transfers, only if many numbers are missing. */
     async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
       if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }

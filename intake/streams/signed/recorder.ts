@@ -6,20 +6,19 @@ import { isIgnorable } from './gaps/fetch-messages.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** Numbers are recorded together after this time, ms, or when there are `many`. */
+  /** Numbers are recorded earlier if there are `many`. */
   readonly everyMs?: number
   readonly many?: number
-  /** Replaces `everyMs` while no number needs a delivery, ms. Default `everyMs`. */
+  /** Replaces `everyMs` while no number needs a delivery. Default `everyMs` */
   readonly quietMs?: number
 }
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** An update has at most `mostRecorded` numbers. While the stream is full, `mostKept` wait. Audits find the others. */
+/** Numbers per update, and numbers that wait while the stream is full. Audits find the others. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
-/** Records the numbers from the spy in the stream, many with one update. */
 export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quietMs = everyMs }: RecorderOptions) {
   const kept = boundedMap<string, NumberStatus>(mostKept)
   let recording: Promise<void> | undefined
@@ -46,7 +45,6 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     const next = () => nextBatch([...kept.entries()], streamClient.view?.room)
     for (let batch = next(); batch.length > 0 && !closed; batch = next()) {
       const response = await streamClient.apply(seenRequests(batch, { received: true }))
-      // The stream is full or went back, so the rest is recorded later.
       if (response?.answers[0]?.kind !== 'done') return
       for (const [number, status] of batch) if (kept.peek(number) === status) kept.delete(number)
     }
@@ -87,7 +85,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 }
 
-/** The numbers of the next update, lowest first, so that few gaps arise. Numbers without a transfer need no room. */
+/** Takes the lowest numbers first, so that few gaps arise. Numbers without a transfer need no room. */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
   const fitting = room > 0 ? kept : kept.filter(([, status]) => status !== 'started')
@@ -101,7 +99,6 @@ function compareNumbers(a: string, b: string): number {
 }
 
 const [mostKnown, knownMs] = [10_000, 600_000] as const
-/** At most this many messages are verified concurrently. The numbers of the others become gaps, which audits fill. */
 const mostAtOnce = 64
 
 /** Records signed messages that need no transfer. Remembers verified numbers, because anybody can repeat a message. */

@@ -8,24 +8,18 @@ const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
-/**
- * Knows which messages the spies should have sent. If a server has one that no spy has sent, each spy is silent whose
- * subscription was open when the message was published.
- */
+/** A spy is silent if it missed a message that a server has and that was published during its subscription. */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
-  /** The open subscription of each spy, by address. */
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
-    /**
-     * Call this when a subscription opens. Messages have their chain's time, so `since` is the later of both clocks.
-     */
+    /** Call this at each new subscription. Messages have the chain's time, so `since` is the later of both clocks. */
     begin(spy: string): void {
       const openedAt = now()
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
     },
     end: (spy: string): void => void open.delete(spy),
-    /** When the oldest open subscription opened, ms. A later one of another spy ends no earlier silence. */
+    /** Time when the oldest open subscription began, ms. A new one of another spy does not end its silence. */
     get openedAt(): number | undefined {
       return open.size > 0 ? Math.min(...[...open.values()].map(({ openedAt }) => openedAt)) : undefined
     },
@@ -35,7 +29,6 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   }
 }
 
-/** The numbers that servers had and the spy should have sent, ascending. */
 export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMissed: ExpectedOfSpy['isMissed'] = () => false) {
   return [...outcomes].flatMap(([number, one]) => {
     const publishedAt = 'publishedAt' in one ? one.publishedAt : undefined
@@ -43,7 +36,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Clears the messages missed before the present subscription, because they do not show that the spy is silent now. */
+/** Clears messages missed before the current subscription, because they do not show that the spy is silent now. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<void> => {

@@ -14,7 +14,7 @@ interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'st
 }
 
 const afterFailureMs = 5_000
-/** Minimum time between two audits that subscriptions cause, ms, because a spy can end its subscriptions at will. */
+/** A spy can end its subscriptions at will, and each new subscription causes an audit. */
 const subscriptionAuditMs = 60_000
 
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
@@ -27,12 +27,11 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   const hasGoneBack = createLossWatch()
   const plan = createAuditPlan()
 
-  /** Called before the audit, because filling gaps needs no node of the source. */
+  /** Filling gaps needs no node of the source, so it comes before the audit. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
     if (count === 0 || now < fillAt) return false
-    // Set before filling, so that a due audit does not wait for servers that fail.
     fillAt = now + afterFailureMs
     fillAt = (await auditor.fillGaps()).nextAt ?? Infinity
     return true
@@ -42,13 +41,12 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     isAuditOwed = true
     auditAt = now + Math.min(auditMs, afterFailureMs)
     const endProof = tail.take()
-    // Received numbers are recorded first, so that they do not count as gaps.
     await recorder.flush()
     const { nextAt, restarted, closed, undone } = await auditor.audit()
     endProof()
     isAuditOwed = false
     fillAt = nextAt ?? Infinity
-    // The time is random, so that processes do not audit the same stream together.
+    // Random, so that processes do not audit the same stream at the same time.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
     if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
@@ -84,7 +82,6 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   }
 }
 
-/** Plans audits of new subscriptions, at most one in `subscriptionAuditMs`. Undefined: one is still to come. */
 function createAuditPlan(): (now: number) => number | undefined {
   let plannedAt = -Infinity
   return (now) => {
@@ -94,7 +91,7 @@ function createAuditPlan(): (now: number) => number | undefined {
   }
 }
 
-/** Notices when Temporal was wiped or restored. Then later records are lost, and perhaps also transfers. */
+/** Notices that Temporal was wiped or restored, because later records are then lost. */
 function createLossWatch(): (known: StreamView) => boolean {
   let [next, completed] = [-1n, -1]
   return (known) => {
@@ -105,10 +102,10 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/** The first head after a subscription opened may have been requested before. The second was requested after. */
+/** The first head after a subscription opened may have been requested before it opened. */
 const headsToSee = 2
 
-/** Once a subscription's first head is final, the source's count has all messages from before the subscription. */
+/** Once the first head after a subscription is final, the source's count includes all earlier messages. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
@@ -116,12 +113,11 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   })
   const isDue = () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head
   return {
-    /** Call this when the subscription opens. From then on, messages of new blocks are received. */
     begin(): void {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call this before the count is read, and its result after the count is recorded, once for each subscription. */
+    /** Call this before the count is read. Call its result after the count is recorded. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

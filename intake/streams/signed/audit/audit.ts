@@ -10,9 +10,8 @@ import { createProvedTransfers } from './proved-transfers.ts'
 import { createSourceCount } from './source-count.ts'
 
 export interface SignedAudit extends GapReport {
-  /** Highest number at the source's finalized state. Absent: the source has published nothing. */
+  /** Highest number in the source's finalized state. Absent if the source has published nothing. */
   readonly upTo?: string
-  /** A final block that the count covers. */
   readonly height?: number
   readonly restarted: number
   readonly closed: number
@@ -21,10 +20,10 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** Added to `graceMs`, ms, so that a suspected number already counts as lost at the next audit. */
+/** Added to `graceMs`, so that a suspected number already counts as lost at the next audit. */
 const marginMs = 500
 
-/** @param auditMs longest wait before a number is asked for again @param begins as in `createSourceCount` */
+/** `auditMs` is the longest wait before a number is asked for again. */
 export function createSignedAuditor(
   given: GapsDeps & Omit<LostTransfersDeps, 'proved'>,
   auditMs: number,
@@ -39,7 +38,6 @@ export function createSignedAuditor(
   const gaps = createGapFiller(deps, auditMs)
   const counted = createSourceCount(given, begins)
 
-  /** The streams of most sources without a node never begin. */
   const mayBeThere = () => !given.source.withoutNode || streamClient.view !== undefined
 
   async function fillGaps(): Promise<GapReport> {
@@ -62,16 +60,15 @@ export function createSignedAuditor(
   }
 
   return {
-    /** Call this with a message that this process has verified, so that its run need not be read. */
     know: proved.know,
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps,
     hurry: gaps.hurry,
-    /** Time until the next audit, ms, if open numbers may be lost. Undefined: none is suspected. */
+    /** Time until the next audit, ms, if open numbers may be lost. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    /** Compares the stream with source, servers and transfers. Records findings, then throws the first failure. */
+    /** Compares the stream with source, servers and transfers. Records all findings, then throws the first failure. */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(

@@ -25,14 +25,13 @@ import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
-  /** After this time without a running transfer, ms, a number is lost. 0 in a single audit. Default `graceMs`. */
+  /** A number without a running transfer is lost after this time. 0 for a single audit. Default `graceMs` */
   readonly lostAfterMs?: number
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/** Allowance for the lag of the visibility store, and for the clocks of other processes, ms. */
+/** Allows for the lag of the visibility store and for the clocks of other processes. */
 export const graceMs = 15_000
-/** How long a number without a transfer is checked at short intervals, ms. */
 const suspectMs = 20 * graceMs
 const mostReopened = 20
 /** As many numbers as can be open. */
@@ -58,7 +57,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 
   return {
-    /** Whether numbers may be lost. If so, call `find` again after `graceMs`. */
+    /** If true, call `find` again after `graceMs`. */
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
@@ -93,7 +92,6 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   const again = submitted.filter(({ status }) => status === 'started').map(({ number }) => number)
   const lost = { stream: source.config.stream, count: again.length, numbers: again.join(', ') }
   if (again.length > 0) logger.warn('transfers of open numbers were lost and are started again', { code: 'TRANSFERS_LOST', ...lost })
-  // The visibility store may no longer list transfers that ended undelivered.
   const ended: typeof submitted = []
   for (const one of submitted) if (one.status === 'known' && isUndelivered(await latestRun(client, one.id))) ended.push(one)
   const closed = await closedRequests(client, ended)

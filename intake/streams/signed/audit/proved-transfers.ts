@@ -20,17 +20,17 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/** `own`: guardians signed the run's message, with this emitter and number. `unproved`: unknown guardian set. */
+/** `own`: guardians signed the message, with this emitter and number. `unproved`: its guardian set is unknown. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
-/** Characters of all messages that are kept, in base64. */
+/** Of all kept messages together, in base64. */
 const mostCharacters = 64 * 1024 * 1024
-/** Inputs that one call reads, `mostOfNumber` for each number, so that strangers' runs cannot crowd out others. */
+/** Limits per call. `mostOfNumber` keeps a stranger's runs of one number from crowding out other numbers. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** Wait before an unproved run is read again, ms. Otherwise it would delay the other runs each time. */
+/** Without this wait, an unproved run would delay the other runs in every call. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
@@ -76,13 +76,12 @@ export function createProvedTransfers(deps: ProvedDeps) {
 
   return {
     know: (id: string, transfer: Transfer) => void messages.set(id, transfer),
-    /** Leaves out runs that cannot be read or proved, and does not throw because of them. */
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Transfer[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /** Drops unproved ended runs, and `delivered` runs that the target lacks. Throws target errors except outages. */
+    /** Leaves out ended runs without proof, and `delivered` runs that the target lacks. Ignores outages of targets. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -94,7 +93,6 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 }
 
-/** Proves a run by its input. Never throws. */
 async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readonly proof: Proof; readonly message?: Transfer }> {
   const { bridge, client, logger } = deps
   const { id, runId } = listed
@@ -105,13 +103,12 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
     if (!isOwn(deps, listed, message)) return { proof: 'foreign' }
     const verdict = await ofChain(bridge.endpoints, { chain: message.targetChain }).verify(bytes)
     if (verdict.kind === 'wait') return { proof: 'unproved' }
-    // A signature by guardians who have been replaced since is still proof.
+    // A signature by guardians who were replaced later is still proof.
     return verdict.kind === 'valid' || verdict.awaitNewSignatures ? { proof: 'own', message } : { proof: 'foreign' }
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A failure that no retry can change marks the run as a stranger's. A wrong mark does no harm: the run's message is
-    // only fetched again.
+    // If no retry can help, the run counts as a stranger's. If that is wrong, its message is only fetched again.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

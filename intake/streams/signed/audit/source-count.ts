@@ -6,29 +6,28 @@ import { missedBySpy } from '../spy-silence.ts'
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/** Reads the source's count, or probes servers if the source has no node. `begins`: first number of a new stream. */
+/** Reads the source's count, or probes servers if the source has no node. `begins` returns the first number. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   const probe = createTailProbe(deps)
   let upTo: string | undefined
   return {
-    /** Highest number at the source's finalized state, as last read. Undefined: none, or a source without a node. */
+    /** Highest number in the source's finalized state, as last read. Undefined for a source without a node. */
     get upTo(): string | undefined {
       return upTo
     },
-    /** Records the count; for a source without a node, messages above the highest number. Throws read errors. */
+    /** Records the count or, for a source without a node, the messages that the probe finds. Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
-        // The view may be outdated, since another process may have begun the stream.
         const state = await streamClient.state()
         return probe(state ? undefined : await begins())
       }
-      // The height is read before the count, so that the count is of this block or of a later block.
+      // Read before the count, so that the count is of this block or a later one.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (height === undefined) return {}
       const { stream, origin, maxOpen } = source.config
-      // A source without a number also updates its stream, which shows that an intake runs.
+      // A stream without a number is updated too, which shows that an intake runs.
       const report =
         upTo === undefined
           ? { kind: 'configured' as const, stream, origin, maxOpen }
@@ -36,7 +35,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
       await streamClient.apply([report])
       return upTo === undefined ? {} : { height }
     },
-    /** The count, read again if it is below this number. Falls back to the last count. Never throws. */
+    /** Reads the count again if it is below this number. Returns the last count if that fails. Never throws. */
     async atLeast(number: string): Promise<string | undefined> {
       if (upTo !== undefined && BigInt(number) <= BigInt(upTo)) return upTo
       upTo = await source.highest(upTo).catch((error: unknown) => {
@@ -48,13 +47,12 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Distances above the highest known number to probe. The Governor may hold back a single number. */
+/** Distances above the highest known number. The Governor may hold back a single number. */
 const distances = [0n, 1n, 10n]
-/** A probe has at most this many rounds of three requests. The next message or audit finds numbers farther up. */
 const mostRounds = 20
 const above = 2n ** 64n
 
-/** Asks the servers for numbers above the highest known one, because a missed last message leaves no gap. */
+/** A missed last message leaves no gap, so the servers are asked for numbers above the highest known one. */
 export function createTailProbe({ source, bridge, submitter, lookup, streamClient, logger, isMissed }: SourceCountDeps) {
   return async function probe(from: string | undefined): Promise<NumberCounts> {
     const counts = { ...noNumbers }

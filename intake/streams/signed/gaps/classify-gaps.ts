@@ -10,7 +10,6 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/** `ignored`: numbers whose logs show no transfer, or a transfer to a chain that Portage does not serve. */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -18,9 +17,10 @@ export interface ClassifiedGaps {
 }
 
 /**
- * Finds out why no server has these numbers. `not-final`: the number is above the source's finalized state. `held`: a
- * guardian's Governor holds the message. `unobserved`: the message is final, but on no server. `upTo`: the highest
- * finalized number, if it was read lately. Throws read errors.
+ * Finds out why no server has these numbers. Throws read errors.
+ * - `not-final`: the number is above the source's finalized state, whose highest number is `upTo`.
+ * - `held`: a guardian's Governor holds the message back.
+ * - `unobserved`: the message is final, but on no server.
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
@@ -43,7 +43,6 @@ export async function classifyGaps(
   return { ignored, delivered: [...done], classes: new Map(classes) }
 }
 
-/** Makes one request for adjacent numbers of one class, and none for a number whose gap already has the class. */
 export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   const named: { from: bigint; to: bigint; state: GapClass }[] = []
   for (const [number, state] of [...classes].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
@@ -58,10 +57,9 @@ export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: re
 }
 
 const mostDelayed = 10_000
-/** Many messages arrive together, so `onNew` is called at most once in this time, ms. */
 const newEveryMs = 5_000
 
-/** Messages of the spy that could not be submitted yet, by number. Calls `onNew` for a new message or reason. */
+/** Messages of the spy that could not be submitted yet. Calls `onNew` for a new message or a new reason. */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity
@@ -79,7 +77,6 @@ export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () 
   }
 }
 
-/** The target chain. An unreadable message has none, but is refused and does not wait. */
 function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
   try {
     return bridge.decode(vaa).targetChain

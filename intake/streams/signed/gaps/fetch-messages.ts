@@ -7,9 +7,8 @@ import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
 /**
- * `absent`: no server has a valid copy; `code` says why the last copy was refused. `unknown`: ask again later;
- * `blocked` says why the found message cannot be started as a transfer. `ignored`: the message is signed, but not for
- * Portage to deliver. `publishedAt`: ms since the epoch, from a copy with verified signatures.
+ * `absent`: no server has a valid copy. `ignored`: the message is signed, but Portage does not deliver it. `blocked`
+ * says why a message cannot be started. `publishedAt` is in ms since the epoch, from a verified copy.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -24,7 +23,6 @@ export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): SeenNumber
 type Outcomes = Map<string, FetchOutcome>
 type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
-/** Codes of messages whose bytes alone show that Portage does not deliver them. */
 const undeliverable: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED', 'MESSAGE_TOO_LARGE']
 const afterFailureMs = 5_000
 
@@ -32,7 +30,6 @@ interface Copy {
   readonly number: string
   readonly vaa: Uint8Array
   readonly api: number
-  /** Absent: Portage does not deliver this message. */
   readonly transfer?: Transfer
 }
 
@@ -43,9 +40,8 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Fetches and submits messages. A delivered message needs no signature check, because the target shows its digest. If a
- * copy is refused, each of the next servers is asked once. An outage of a target makes only the numbers for this target
- * `unknown`. Throws errors that are not outages.
+ * Fetches and submits messages. A delivered message needs no signature check, because the target shows its digest.
+ * Throws errors other than outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
@@ -100,7 +96,6 @@ async function submit(
 ): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
   try {
     if (!copy.transfer) {
-      // A number may be ignored only if its message is signed.
       const verdict = await verify({ source, bridge }, copy.vaa)
       if (verdict.kind === 'valid') return { kind: 'ignored', publishedAt: publishedAt(copy.vaa) }
       if (verdict.kind === 'wait') {
@@ -132,17 +127,16 @@ function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }
 
-/** Whether a refused message is signed, but of a kind that Portage never delivers. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/** Whether most nodes show that the target has not registered this source without a node, so nobody can deliver. */
+/** True if the target has not registered this source without a node, so nobody can deliver its messages. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/** Verifies at the source's core contract; without a node, at the first chain that answers. Throws the last error. */
+/** Asks the source's core contract or, without a node, the first chain that answers. Throws the last error. */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []
@@ -159,7 +153,7 @@ async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: 
   return verdict()
 }
 
-/** `done`: numbers that are delivered for good. `unread`: numbers of targets in an outage. Throws other errors. */
+/** `done`: delivered for good. `unread`: the target has an outage. Throws other errors. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Transfer[],
@@ -182,7 +176,6 @@ export async function deliveredByTarget(
   return { done, unread }
 }
 
-/** Finds numbers without a transfer, and numbers that are delivered. Throws errors of `deliveredByTarget`. */
 export async function needingNoTransfer(source: Pick<SignedSource, 'delivered'>, published: readonly Published[]) {
   const ignored = published.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
   const transfers = published.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))

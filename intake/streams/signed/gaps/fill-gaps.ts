@@ -7,27 +7,23 @@ import { createFetchRecorder, createRetrySchedule } from './record-fetched.ts'
 import { createUnderWay, type UnderWayDeps } from './under-way.ts'
 import { createManyMissing } from '../look-back.ts'
 
-/** `absent`: count of the numbers for which no server that could be asked has the message. */
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
-  /** When the next round is due, ms since the epoch. Absent: none is due until another number is missing. */
+  /** When the next round is due, ms since the epoch. Absent if none is due until another number is missing. */
   readonly nextAt?: number
 }
 
 export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
-/** How many numbers are recorded together. A crash repeats at most one such batch. */
 const atOnce = 50
-/** A round looks up at most this many numbers. The next round goes on with higher numbers. */
 const mostPerRound = 2_000
-/** Only this many numbers at each end of a gap are looked up, because a source may skip any number of them. */
+/** A source may skip numbers at will, so only this many at each end of a gap are looked up. */
 const mostOfEnd = 5_000n
-/** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
+/** Messages of one block come in any order, so a gap may close by itself. */
 export const settleMs = 2_000
-/** A received number is left to the recorder. After this time, ms, the agent checks whether it was dropped. */
 const receivedMs = 10_000
 
-/** Fills gaps from recent blocks if many are missing, then from running transfers, then from the network's servers. */
+/** Fills gaps from recent blocks if many numbers are missing, then from running transfers, then from servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
@@ -37,12 +33,12 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   let above = -1n
   let receivedAgainAt = Infinity
 
-  /** Whether the gap is new and may close by itself. If the clocks differ much, no gap counts as new. */
+  /** If the clocks differ much, no gap counts as new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState): Generator<string> {
     const opened = new Set(open.map(({ number }) => number))
-    // Adjacent gaps form one stretch, whatever their states. Only the numbers at its ends are looked up.
+    // Joins adjacent gaps, because only the numbers at the ends of the whole range are looked up.
     const stretches = gaps.filter(({ at }) => !isFresh(at)).reduce<IntervalSet>((all, { from, to }) => addInterval(all, from, to), [])
     for (const [from, to] of stretches) {
       for (const number of endsOf(BigInt(from), BigInt(to), above)) {
@@ -60,9 +56,9 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after a reconnect, because the spy may have sent the missing messages while it was disconnected. */
+    /** Call this after a reconnect, because the spy may have sent messages while it was disconnected. */
     hurry: schedule.hurry,
-    /** Records batch by batch, so an error loses no earlier batch. `upTo`: highest finalized number, as last read. */
+    /** Records each batch, so that an error loses no earlier batch. `upTo` is the highest finalized number. */
     async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }
@@ -71,7 +67,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       receivedAgainAt = Infinity
       const numbers = due(state)
       for (;;) {
-        // A transfer starts before it is recorded, so no more messages are fetched than the stream has room for.
+        // Transfers start before they are recorded, so no more messages are fetched than the stream has room for.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         const batch = take(numbers, room)
         if (batch.length > 0) {

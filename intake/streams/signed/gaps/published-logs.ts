@@ -8,16 +8,16 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /** One call reads at most this many ranges. If the config has a first block, the next call continues below them. */
+  /** Maximum ranges per call. If the config has a first block, the next call continues below them. */
   readonly reads?: number
 }
 
 const ranges = 5
-/** Limits of the cache, about 5 MB. */
+/** Cache limits, together about 5 MB. */
 const mostHeights = 50_000
 const mostContents = 2_000
 
-/** Finds numbers in the source's logs. Reads blocks once, newest first, and only as far back as needed. */
+/** Finds numbers in the source's logs. Reads each block once, newest first, and only as far back as needed. */
 export function createPublishedLogs(options: PublishedLogsOptions) {
   const { source, rangeBlocks, reads: mostReads = 20 } = options
   const heights = new Map<string, number>()
@@ -25,7 +25,6 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   let scanned: IntervalSet = []
   let range = rangeBlocks
 
-  /** Reads blocks, the newest first, until all numbers are found or older blocks cannot have them. */
   async function place(numbers: readonly string[], finalized: number): Promise<void> {
     const floor = source.begins.block ?? Math.max(0, finalized - ranges * rangeBlocks + 1)
     for (let reads = 0; reads < mostReads; reads++) {
@@ -43,7 +42,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** Reads by a majority, since the result is kept and one node might hide a number. False: the nodes disagree now. */
+  /** Reads by a majority, because the result is kept and one node might hide a number. False if nodes disagree. */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -64,12 +63,11 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 
   return {
-    /** The numbers whose logs were found. Throws read errors. */
+    /** Throws read errors. */
     async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
-      // On a chain with one node each read takes a block, because the node is asked twice. So all reads go together.
       const read = (await Promise.all([...places].map((height) => agreedAt(options, height, wanted)))).flat()
       const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
       for (const one of read) {
@@ -82,7 +80,7 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 }
 
-/** Asks a quorum, because a number without a transfer is ignored for good. Empty: the nodes disagree. */
+/** Asks a quorum, because a number without a transfer is ignored for good. Returns nothing if nodes disagree. */
 async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')

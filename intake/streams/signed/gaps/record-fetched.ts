@@ -14,7 +14,6 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 type Outcomes = ReadonlyMap<string, FetchOutcome>
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
 
-/** Records fetched numbers, and classifies the absent ones. Returns the recorded statuses. */
 export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   const { source, streamClient, logger, delayed = () => undefined, isMissed } = deps
   const { stream } = source.config
@@ -47,7 +46,6 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   return async (outcomes: Outcomes, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
     const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
     const blocked = blockedOf(outcomes, delayed)
-    // A blocked message is known and has a reason, so its number needs no class.
     const unknown = [...absent.keys()].filter((number) => !blocked.has(number))
     const { ignored, delivered, classes } = await classifyGaps(deps, logs, unknown, upTo).catch(unclassified)
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
@@ -55,7 +53,6 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
     const named = [...classifications(classes, state.gaps), ...unstartedRequests(blocked, state.gaps)]
     const requests: StreamRequest[] = [...seenRequests(seen, { missedBySpy: missedBySpy(outcomes, isMissed) }), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
-    // If the stream is full, it records nothing. The next round finds these transfers running and records them.
     const isRecorded = response?.answers[0]?.kind === 'done'
     if (isRecorded) for (const [number] of seen) schedule.forget(number)
     for (const [number] of resolved) absent.delete(number)
@@ -87,7 +84,7 @@ const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/** Decides when a number is due again. The wait grows to `auditMs`, for `unobserved` numbers to 12 * `auditMs`. */
+/** The wait for a number grows to `auditMs`, or to 12 * `auditMs` if the number is `unobserved`. */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {

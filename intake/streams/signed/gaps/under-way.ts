@@ -18,7 +18,7 @@ export interface UnderWayDeps {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** A list with all numbers is reused for `keptFoundMs`, another list for `keptMs`, or longer if listing took long. */
+/** A list is reused for at least `keptMs`, and for `keptFoundMs` if it has all numbers. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
@@ -46,13 +46,13 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    /** Counts the numbers of gaps for which any transfer is listed as running, proved or not. Never throws. */
+    /** Counts numbers of gaps with a running transfer, proved or not. Never throws. */
     async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]
       return numbers.filter((number) => hasGap(gaps, BigInt(number))).length
     },
-    /** The ids of running transfers, by number. Never throws. */
+    /** Never throws. */
     async of(numbers: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const runs = await running((has) => numbers.every((number) => has.has(number)))
       const own = await proved.own(numbers.flatMap((number) => runs.get(number) ?? []))
