@@ -1,4 +1,3 @@
-/** The parts of Node's `process` that commands use. */
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }

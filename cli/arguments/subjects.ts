@@ -86,7 +86,6 @@ export function withFilter(command: Command): Command {
   return command
 }
 
-/** Undefined if no option narrows the selection. */
 export function selectionOf(options: FilterOptions): TransferSelection | undefined {
   const given = valuesOf(filterFields, options) as TransferSelection
   return isNarrowed(given) ? given : undefined

@@ -12,7 +12,6 @@ import { withInterrupt } from '../context.ts'
 import { invalid, portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** A revoked token is refused after at most this time. */
 const everyMs = 10_000
 const firstEveryMs = 1_000
 

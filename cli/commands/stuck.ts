@@ -17,7 +17,6 @@ declined are shown and do not count as stuck.`,
   run: async ({ config: load, temporalOf, context }) => {
     const config = await load()
     const options = { config, environment: context.env }
-    // An unreachable Temporal is one of the causes.
     const report = await withTemporalClient(temporalOf(config), (client) => collectCauses(client, options)).catch((error: unknown) => {
       if (error instanceof RelayerError && !notTemporal.has(error.code)) return collectCauses(error, options)
       throw error

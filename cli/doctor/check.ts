@@ -37,7 +37,6 @@ export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly Erro
   })
 }
 
-/** Runs a check. An error or a timeout becomes a failed check with a remedy. */
 export async function look(area: string, name: string, at: () => Finding | Promise<Finding>): Promise<Check> {
   try {
     const late = () => {

@@ -5,7 +5,6 @@ import { wormholeTable } from './wormhole-table.ts'
 export const networks = ['mainnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
 
-/** A chain of the Wormhole SDK's tables */
 export type KnownChain = ReturnType<typeof toChain>
 
 /** Networks that were shut down but are still in the SDK's tables. Celo and Holesky: docs.celo.org/network */

@@ -93,7 +93,6 @@ export function createOutcomeReporter(
   }
 }
 
-/** The start of the period whose ended transfers a report lists. Only a completed report moves the start. */
 function createReportWindow() {
   let [since, longSince] = [Date.now() - firstReportMs, Date.now() - firstReportMs]
   let longAt = 0

@@ -27,7 +27,6 @@ export const causeSchema = z
   })
   .meta({ id: 'Cause', description: 'One fault or order that keeps something from going on.' })
 
-/** The answer of `portage stuck --json` and `GET /v1/stuck`. */
 export const causeReportSchema = z
   .object({
     asOf: time.describe('When the reading began.'),

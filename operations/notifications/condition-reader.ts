@@ -22,7 +22,6 @@ import { transferData } from './events.ts'
 
 const mostParked = 1_000
 const askedAtOnce = 20
-/** Without an answer in this time, the notification has no reason. */
 const askMs = 2_000
 
 export interface ConditionReaderOptions {
@@ -32,7 +31,6 @@ export interface ConditionReaderOptions {
   readonly gapAgeMs?: number | undefined
 }
 
-/** All receivers of a process share each read that does not depend on a filter. */
 export type ConditionReader = ReturnType<typeof createConditionReader>
 
 export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {

@@ -35,7 +35,6 @@ export interface NotifyRoundDeps {
   readonly requiresEncryption: boolean
 }
 
-/** Temporal lists nearly all runs within a second. */
 const shortReadMs = 10_000
 const atOnce = 4
 const batchSize = 50

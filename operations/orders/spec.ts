@@ -54,18 +54,15 @@ export interface OrderText {
 /** The definition of an order. Its command and its route are generated from it. */
 export interface OrderSpec extends OrderText {
   readonly level: AccessLevel
-  /** Path of the POST route. Absent if the order is only a command. */
   readonly route?: string
   readonly onlyCommand?: string
   readonly subject?: 'lane' | 'stream' | 'receiver' | 'transaction'
   readonly fields?: Fields
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
-  /** Schema of the answer. Its status is 200, or 202 for an order that `pays`. */
   readonly answer?: z.ZodType
   /** The order sends coins, so a repeated request must not pay again. */
   readonly pays?: true
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** The error in the options. The command then ends with status 2. */
   readonly misuse?: (given: never) => string | undefined
   /** Absent if command and route do different things. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>

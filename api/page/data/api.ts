@@ -13,7 +13,6 @@ class Refused extends Error {
   }
 }
 
-/** Why the API refused the token. Undefined if it has not refused the token. */
 export const tokenProblem = createStore<ShownProblem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 

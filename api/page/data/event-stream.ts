@@ -5,7 +5,6 @@ export interface StreamEvent {
   readonly id: string
 }
 
-/** Maximum characters of an unfinished line. Longer text is dropped. */
 const longest = 1_000_000
 
 /** Parses text that arrives in pieces. The browser's EventSource cannot send a token. */

@@ -37,7 +37,6 @@ function signedIn(): Promise<void> {
   })
 }
 
-/** Resolves with the id of the last event. */
 async function readStream(lastId: string, abort: AbortController): Promise<string> {
   let id = lastId
   const parse = createEventParser((event) => {

@@ -8,7 +8,6 @@ export interface Reading<T> {
   readonly data?: T
   /** ms since the epoch by the server's clock. */
   readonly at?: number
-  /** Why the last read failed. `data` is then from an earlier read. */
   readonly problem?: ShownProblem
 }
 

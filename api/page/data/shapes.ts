@@ -14,7 +14,6 @@ export interface Causes {
 export interface StreamRow extends Partial<StreamView> {
   readonly stream: string
   readonly workflowId?: string
-  /** Why the stream cannot be read. Only its name is then known. */
   readonly problem?: string
   readonly cursor?: number
   readonly lag?: number

@@ -21,7 +21,6 @@ interface ChartProps {
 
 const height = 168
 
-/** The text below the chart shows the values at the pointer, or the latest values without a pointer. */
 export function Chart({ times, lines, textOf, summary }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)

@@ -99,7 +99,6 @@ export interface StreamAudit {
 }
 
 const readsAtOnce = 20
-/** An audit checks this many running transfers of resolved numbers, and as many numbers outside the window, in turn. */
 const mostResumed = 500
 
 /**

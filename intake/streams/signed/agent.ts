@@ -32,7 +32,6 @@ const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000
 
-/** Feeds the stream of one emitter. Several processes may feed the same stream. */
 export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, bridge } = options
   const { stream } = source.config

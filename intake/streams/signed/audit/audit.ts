@@ -10,7 +10,6 @@ import { createProvedTransfers } from './proved-transfers.ts'
 import { createSourceCount } from './source-count.ts'
 
 export interface SignedAudit extends GapReport {
-  /** Highest number in the source's finalized state. Absent if the source has published nothing. */
   readonly upTo?: string
   readonly height?: number
   readonly restarted: number
@@ -23,7 +22,6 @@ export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 /** Added to `graceMs`, so that a suspected number already counts as lost at the next audit. */
 const marginMs = 500
 
-/** `auditMs` is the longest wait before a number is asked for again. */
 export function createSignedAuditor(
   given: GapsDeps & Omit<LostTransfersDeps, 'proved'>,
   auditMs: number,

@@ -34,12 +34,11 @@ export interface LostTransfersDeps extends OutcomesDeps {
 export const graceMs = 15_000
 const suspectMs = 20 * graceMs
 const mostReopened = 20
-/** As many numbers as can be open. */
 const mostFetched = limits.open
 
 export function createLostTransfers({ source, client, proved, lostAfterMs = graceMs }: LostTransfersDeps) {
   const cursors = { open: createAuditCursor(), others: createAuditCursor() }
-  /** Numbers without a running transfer. Each number is in one item, the one of the time when it was first missed. */
+  /** Numbers without a running transfer, by the time when they were first missed. */
   let missed: readonly { readonly at: number; readonly numbers: Intervals }[] = []
 
   async function findLost(state: StreamState): Promise<Intervals> {
@@ -62,9 +61,8 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
     /**
-     * Numbers whose messages must be submitted again: those without a running transfer for `lostAfterMs`, those of
-     * `awaiting`, and those outside the window that await new signatures. If there are many, each call takes the next
-     * ones. Open numbers get up to half of a call first, because they take room.
+     * Numbers to submit again: lost ones, those of `awaiting`, and those outside the window that await new signatures.
+     * Open numbers get up to half of each call first, because they take room.
      */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
@@ -77,10 +75,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/**
- * Fetches the numbers' messages and submits them again. Returns the counts of restarted and ended transfers. Starts no
- * number of a condensed interval if Temporal has no run of it: it may have been cancelled or skipped long ago.
- */
+/** A number in a condensed interval is not started if it has no run: it may have been cancelled or skipped long ago. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
   const mayStart = async (transfer: Transfer) =>
@@ -99,7 +94,7 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/** Records resolved numbers as `undone` if their transfers run again and the target lacks them. Returns the count. */
+/** Records resolved numbers as `undone` if their transfers run again and the target lacks them. */
 export async function reopenUndone(
   { source, client, streamClient, proved }: LostTransfersDeps,
   state: StreamState,

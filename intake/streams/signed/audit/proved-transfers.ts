@@ -50,7 +50,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
     const all = byNumber(listed.filter((one) => !knownProof(one)))
-    // A new cursor begins at a random number. One cursor would not reach all numbers, because the lists differ.
+    // A new cursor begins at random. The list differs at each call, so one cursor might never reach some numbers.
     const unknown = createAuditCursor()
       .take(singles(all.keys()), mostReads)
       .flatMap((number) => (all.get(number) ?? []).slice(0, mostOfNumber))

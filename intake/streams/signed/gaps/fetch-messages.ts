@@ -35,7 +35,7 @@ interface Copy {
 
 type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'sourceChain' | 'withoutNode' | 'delivered'>
-  /** Whether this transfer, which is not delivered, may be submitted. Default: always. */
+  /** Whether this undelivered transfer may be submitted. Default: always */
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
