@@ -15,8 +15,7 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Returns `too-long` (read shorter ranges) or `gone` (record nothing). Throws NODE_REFUSED, contradictions, read
- * errors.
+ * Returns `too-long` (read shorter ranges) or `gone` (record nothing). Throws contradictions and read errors.
  * @param live true for new blocks: later completions at the target will show their deliveries
  */
 export async function readRange(context: ReadingContext, range: BlockRange, live: boolean, era: number) {

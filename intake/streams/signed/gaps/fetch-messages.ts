@@ -39,10 +39,7 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/**
- * Fetches and submits messages. A delivered message needs no signature check, because the target shows its digest.
- * Throws errors other than outages.
- */
+/** The target shows the digests of delivered messages, so these need no signature check. An outage does not throw. */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()

@@ -22,9 +22,7 @@ export interface UnderWayDeps {
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/**
- * Finds missing numbers with running transfers. Only proved runs count, because strangers can start runs with any id.
- */
+/** Finds missing numbers whose transfers run. Only proved runs count, because strangers can start runs with any id. */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
