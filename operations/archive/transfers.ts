@@ -27,7 +27,7 @@ const recordSchema = z
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /** ms since the epoch. Default: an hour before the earlier end of archive and order log, at least `oldest`. */
+  /** ms since the epoch. Default: an hour before the earlier end of archive and order log, not before `oldest`. */
   readonly since?: number | undefined
   readonly ordersThrough: number
   readonly oldest: number

@@ -17,8 +17,8 @@ export interface ClassifiedGaps {
 }
 
 /**
- * `not-final`: above `upTo`, the highest number in the source's finalized state. `held`: a guardian's Governor holds the
- * message back. `unobserved`: the message is final, but on no server. Throws read errors.
+ * `not-final`: above `upTo`, the highest number in the source's finalized state. `held`: a guardian's Governor holds
+ * the message back. `unobserved`: the message is final, but on no server. Throws read errors.
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
