@@ -157,7 +157,7 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     expect(await read(receiver, receiverAbi, 'count')).toBe(5n)
   })
 
-  test('a contract that accepts a message and does nothing with it gets a few calls, and then the transfer is parked', async () => {
+  test('a contract that accepts a message and does nothing gets a few calls, then the transfer is parked', async () => {
     const [sent] = await publishPayloads('0xff')
     const end = await stage.reaches(sent!.id, 'parked')
     expect(end).toMatchObject({ code: 'DELIVERY_REVERTED', reason: expect.stringContaining('had not the effect') })
