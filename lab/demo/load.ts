@@ -2,10 +2,10 @@ import type { Devnet } from '../devnet/index.ts'
 import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
-import { type UserTransfer, transferKinds } from '../devnet/wormhole/users.ts'
+import { messageKind, type UserTransfer, transferKinds } from '../devnet/wormhole/users.ts'
 
 /** The bridges of a run's transfers. */
-export const bridgeChoices = ['wormhole', 'native', 'both'] as const
+export const bridgeChoices = ['wormhole', 'native', 'both', 'all'] as const
 export type BridgeChoice = (typeof bridgeChoices)[number]
 
 type Source = 'ethereum' | 'bsc'
@@ -15,7 +15,17 @@ const sources = ['ethereum', 'bsc'] as const satisfies Source[]
 export interface Wish {
   readonly wormhole: readonly UserTransfer[]
   readonly native: readonly NativeUserTransfer[]
+  /** Payload 3 to a contract. */
+  readonly messages: readonly UserTransfer[]
 }
+
+/** The products of a run's transfers, in turn. */
+const products = {
+  wormhole: ['wormhole'],
+  native: ['native'],
+  both: ['wormhole', 'native'],
+  all: ['wormhole', 'native', 'messages'],
+} as const satisfies Record<BridgeChoice, readonly (keyof Wish)[]>
 
 /** Transfers that one direction sends over a bridge in one go at a time: what fits into a few blocks. */
 const burst = 200
@@ -59,22 +69,26 @@ export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/** The transfers at these places of a run. With both bridges they alternate. */
+/** The transfers at these places of a run. Several products alternate, a pair of places each. */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
-  const over = (index: number) => (bridge === 'both' ? (['wormhole', 'native'] as const)[Math.floor(index / 2) % 2] : bridge)
-  // With both, every second pair of places is Wormhole's: they are counted as if they were all.
-  const turn = (index: number) => (bridge === 'both' ? Math.floor(index / 4) * 2 + (index % 2) : index)
+  const chosen = products[bridge]
+  const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)
+  // The places of a product are counted as if they were all.
+  const turn = (index: number) => Math.floor(index / (2 * chosen.length)) * 2 + (index % 2)
   return {
-    wormhole: indexes.filter((index) => over(index) === 'wormhole').map((index) => wormholeTransfer(turn(index))),
-    native: indexes.filter((index) => over(index) === 'native').map((index) => ({ amount: 1000n + BigInt(index) })),
+    wormhole: over('wormhole').map((index) => wormholeTransfer(turn(index))),
+    native: over('native').map((index) => ({ amount: 1000n + BigInt(index) })),
+    messages: over('messages').map((index) => ({ kind: messageKind, amount: amountOf(turn(index)) })),
   }
 }
 
 /** Resolves when all are mined. */
-export async function sendWish({ users, native }: Devnet, source: Source, { wormhole, native: natives }: Wish): Promise<AnySent[]> {
+export async function sendWish({ users, native }: Devnet, source: Source, wish: Wish): Promise<AnySent[]> {
+  const { wormhole, messages, native: natives } = wish
+  const signed = [...wormhole, ...messages]
   if (natives.length > 0 && !native) throw new Error('The devnet was started without a native bridge')
   const sent = await Promise.all([
-    wormhole.length > 0 ? users[source].send(wormhole) : [],
+    signed.length > 0 ? users[source].send(signed) : [],
     native && natives.length > 0 ? native.users[source].send(natives) : [],
   ])
   return sent.flat()
@@ -88,7 +102,10 @@ function wormholeTransfer(index: number): UserTransfer {
   const turn = Math.floor(index / 2)
   const kind = transferKinds[turn % transferKinds.length] ?? 'coin'
   const withFee = kind.startsWith('token') || Math.floor(turn / transferKinds.length) % 2 === 0
-  // Small and all different, so that no two balances can be mistaken for each other.
-  const amount = 10n ** 16n + BigInt(index) * 10n ** 12n
-  return { kind, amount, ...(withFee && { fee: devnetTokenFeeWei }) }
+  return { kind, amount: amountOf(index), ...(withFee && { fee: devnetTokenFeeWei }) }
+}
+
+/** Small and all different, so that no two balances can be mistaken for each other. */
+function amountOf(index: number): bigint {
+  return 10n ** 16n + BigInt(index) * 10n ** 12n
 }

@@ -20,6 +20,7 @@ const parts = {
   wormhole: 'the Wormhole contracts, and a guardian',
   native: 'a native bridge both ways',
   both: 'the Wormhole contracts and a native bridge, and a guardian',
+  all: 'the Wormhole contracts, contracts that take messages, a native bridge, and a guardian',
 } as const
 
 /** Since this process was started. */
@@ -35,7 +36,7 @@ export async function demo(options: DemoOptions): Promise<number> {
   say(`Starting Temporal and two chains with ${parts[bridge]}…`)
   const devnet = await startDevnet({
     ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
-    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch, auditMinutes: 0.1 },
+    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: bridge === 'all', batch, auditMinutes: 0.1 },
   })
   try {
     say(`They run, after ${seconds()} s. Starting Portage…`)

@@ -52,6 +52,8 @@ export interface DevnetOptions {
    * true.
    */
   readonly wormhole?: boolean
+  /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
+  readonly receivers?: boolean
   /** The native bridge both ways, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
   /** Most completions of the native bridge in one transaction, in relayerConfig(). Default: one each. */
@@ -211,6 +213,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         broadcast: options.broadcast,
         apiPort: options.ports?.api,
         wormhole: options.wormhole,
+        receivers: options.receivers,
         nativeRoutes: native?.routes,
         auditMinutes: options.auditMinutes ?? (native && 0.1),
         transferAuditMinutes: options.transferAuditMinutes,

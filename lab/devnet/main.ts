@@ -54,6 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
     guardians: number('--guardians', values.guardians, 1, 19, true),
     keysPerChain: number('--keys', values.keys, 1, 20, true),
     native: variant(values.native),
+    receivers: true,
     batch: values.batch === undefined ? undefined : number('--batch', values.batch, 2, 100, true),
     inMemory: values['in-memory'],
     dir: values.dir,

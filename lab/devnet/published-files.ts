@@ -43,7 +43,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
   const sides = Object.values(devnet.chains).map((chain): PublishedSide => {
     const end = devnet.native?.ends[chain.name as 'ethereum' | 'bsc']
     const native = end && { user: end.user, deployer: end.deployer, bridge: end.bridge, token: end.token, insuranceFund: end.insuranceFund }
-    const { anvil, name, wormholeChainId, user, core, tokenBridge, weth, token, wrappedWeth, wrappedToken } = chain
+    const { anvil, name, wormholeChainId, user, core, tokenBridge, weth, token, wrappedWeth, wrappedToken, redeemer } = chain
     return {
       url: anvil.url,
       chainId: anvil.chainId,
@@ -56,6 +56,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
       token,
       wrappedWeth,
       wrappedToken,
+      redeemer,
       ...(native && { native }),
     }
   })

@@ -37,6 +37,8 @@ export interface RelayerConfigInput {
   readonly apiPort?: number
   /** Wormhole's token bridge. Default true. */
   readonly wormhole?: boolean | undefined
+  /** Routes for payload 3 to each chain's redeemer. Default false. */
+  readonly receivers?: boolean | undefined
   /** The native bridge's directions; absent: none. */
   readonly nativeRoutes?: readonly NativeRouteInput[] | undefined
   /** How often streams are audited. Default: the config's. */
@@ -114,6 +116,10 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           freeRoutes: chains.map(({ name }) => ({ target: name })),
         },
       }),
+      ...(wormhole &&
+        input.receivers && {
+          receivers: { routes: chains.flatMap((source) => chains.flatMap((target) => payloadRoutes(source, target))) },
+        }),
       ...(nativeRoutes && { 'native-bridge': { routes: [...nativeRoutes] } }),
     },
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
@@ -125,6 +131,19 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     },
     ...(apiPort === undefined ? {} : { api: { port: apiPort } }),
   }
+}
+
+/** Takes each payload 3 from `source` to the redeemer of `target`. */
+function payloadRoutes(source: WormholeChain, target: WormholeChain) {
+  if (source === target) return []
+  const where = { '0': '03', '67': toUniversal(target.redeemer), '99': target.wormholeChainId.toString(16).padStart(4, '0') }
+  return [
+    {
+      ...{ source: source.name, emitter: source.tokenBridge, where, target: target.name, contract: target.redeemer, free: true as const },
+      function: 'completeTransferWithPayload(bytes)',
+      delivered: { contract: target.tokenBridge, view: 'isTransferCompleted(bytes32)' },
+    },
+  ]
 }
 
 /** The same config with all lanes in this form. */

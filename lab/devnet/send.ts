@@ -4,14 +4,15 @@ import { parseEther, parseUnits } from 'ethers'
 import { startNativeUsers, type SentNativeTransfer } from './native/native-users.ts'
 import { readDevnetChains } from './published-files.ts'
 import { devnetTokenFeeWei } from './relayer-config.ts'
-import { startUsers, transferKinds, type SentTransfer, type TransferKind } from './wormhole/users.ts'
+import { messageKind, startUsers, transferKinds, type SentTransfer, type TransferKind } from './wormhole/users.ts'
 
 const help = `Usage: npx tsx lab/devnet/send.ts [options]
 
 Sends users' transfers on the devnet that \`npm run devnet\` keeps up, and prints each as chain/emitter/sequence, or as chain/nonce.
 
   --from <chain>     ethereum, bsc or both (default both)
-  --kind <kind>      ${transferKinds.join(', ')}, all of these (default), or native: of the native bridge's token
+  --kind <kind>      ${transferKinds.join(', ')}, all of these (default), ${messageKind}: payload 3 to a contract,
+                     or native: of the native bridge's token
   --count <n>        that many of each (default 1)
   --amount <coins>   default 1; of the native bridge's token with 8 decimals
   --no-fee           without a fee for the relayer; the devnet's config declines tokens without one
@@ -32,7 +33,8 @@ async function send(args: readonly string[]): Promise<number> {
     },
   })
   const native = values.kind === 'native'
-  const kinds = values.kind === 'all' ? transferKinds : transferKinds.filter((kind) => kind === values.kind)
+  const known: readonly TransferKind[] = [...transferKinds, messageKind]
+  const kinds = values.kind === 'all' ? transferKinds : known.filter((kind) => kind === values.kind)
   const [ethereum, bsc] = values.help ? [] : await readDevnetChains()
   if (values.help || !ethereum || !bsc) {
     process.stdout.write(help)
@@ -58,7 +60,7 @@ async function send(args: readonly string[]): Promise<number> {
   }
   const amount = parseEther(values.amount)
   const transfers = kinds.flatMap((kind: TransferKind) =>
-    Array.from({ length: count }, () => ({ kind, amount, fee: values['no-fee'] ? 0n : devnetTokenFeeWei })),
+    Array.from({ length: count }, () => ({ kind, amount, fee: values['no-fee'] || kind === messageKind ? 0n : devnetTokenFeeWei })),
   )
   const sent = await Promise.all(ways.map(([source, target]) => startUsers(source, target).send(transfers)))
   process.stdout.write(sent.flat().map(line).join(''))

@@ -63,7 +63,7 @@ async function report(options: FaultOptions, run: FaultRun, parts?: PostgresServ
 }
 
 function devnetOf({ bridge, batch, window, keep, fleet, quickTakeover: isQuick }: FaultOptions): DevnetOptions {
-  const bridges = { wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch } as const
+  const bridges = { wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: bridge === 'all', batch } as const
   return { ...(fleet ? fleetDevnet : faultDevnet), ...bridges, ...(isQuick && { worker: quickTakeover }), window, ui: keep }
 }
 

@@ -10,7 +10,6 @@ import { governance, type Message, signVaa as signBy, toUniversal } from '../../
 import { artifact } from '../../lab/devnet/chain/contracts.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
-import { deployForwarder } from '../helpers/forwarder.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 import { chainTime } from '../../chains/heads.ts'
 
@@ -97,7 +96,7 @@ describe('the token bridge on a real chain', () => {
     })
 
     test('redeems a payload 3 through the contract that is configured for it', async () => {
-      const contract = await deployForwarder(network.ethereum)
+      const contract = network.ethereum.redeemer
       const payload = { kind: 3, to: toUniversal(contract), rest: '0xabcdef' }
       const settings = { calls: { ethereum: { [contract]: 'completeTransferWithPayload(bytes)' } } }
       expect(await validate(network.message(payload))).toMatchObject({ kind: 'declined', code: 'PAYLOAD_WITH_CALL' })

@@ -16,7 +16,6 @@ import { digestOf } from '../../bridges/kit/guardian-sets.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { deployForwarder } from '../helpers/forwarder.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 const bridgeAbi = artifact('BridgeImplementation').abi
@@ -41,7 +40,7 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     const script = await Script.of(bsc.anvil, stage.devnet.outsiders.bsc)
     receiver = script.deploy('MessageReceiver', [bsc.core, ethereum.wormholeChainId, `0x${toUniversal(sender)}`], compiled)
     await script.mine()
-    redeemer = await deployForwarder(bsc)
+    redeemer = bsc.redeemer
     idle = freshAddress()
     await bsc.anvil.rpc('anvil_setCode', [idle, '0x00'])
     type Route = NonNullable<ConfigInput['bridges']['receivers']>['routes'][number]

@@ -8,7 +8,6 @@ import { published } from '../../lab/devnet/wormhole/wormhole.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
-import { deployForwarder } from '../helpers/forwarder.ts'
 
 /** Its fee is worth more than its delivery costs, at the price below. */
 const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
@@ -33,7 +32,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     stage = await startStage({ consistencyLevel: 200, keysPerChain: 2 })
     await stage.devnet.guardian.spy.stop()
     const { ethereum, bsc } = stage.devnet.chains
-    redeemer = await deployForwarder(bsc)
+    redeemer = bsc.redeemer
     portage = await stage.portage({
       configure: ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
         ...config,

@@ -1,4 +1,4 @@
-import { Wallet } from 'ethers'
+import { id, Wallet } from 'ethers'
 import { freshAddress } from '../chain/accounts.ts'
 import type { AnvilNode } from '../chain/anvil.ts'
 import { artifact } from '../chain/contracts.ts'
@@ -13,7 +13,9 @@ import { published, type WormholeChain } from './wormhole.ts'
  * unwrapping).
  */
 export const transferKinds = ['coin', 'token', 'coin-home', 'token-home'] as const
-export type TransferKind = (typeof transferKinds)[number]
+/** A coin with a payload 3 to the target's redeemer, which gets it wrapped. Needs `receivers` in the config. */
+export const messageKind = 'coin-to-contract'
+export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
 export interface UserTransfer {
   readonly kind: TransferKind
@@ -107,15 +109,17 @@ interface Plan {
 
 /** The user's call, and what should come of it. */
 function plan(source: UserSide, target: UserSide, transfer: UserTransfer): Plan {
-  const recipient = (transfer.recipient ?? freshAddress()).toLowerCase()
   const { kind, amount, fee = 0n } = transfer
+  const recipient = (transfer.recipient ?? (kind === messageKind ? target.redeemer : freshAddress())).toLowerCase()
   const to = [target.wormholeChainId, `0x${toUniversal(recipient)}`] as const
   const vaaNonce = Math.floor(Math.random() * 2 ** 32)
   const { token, asset, home, originToken } = tokens(source, target)[kind]
   const data =
-    token === undefined
-      ? bridgeAbi.encodeFunctionData('wrapAndTransferETH', [...to, fee, vaaNonce])
-      : bridgeAbi.encodeFunctionData('transferTokens', [token, amount, ...to, fee, vaaNonce])
+    kind === messageKind
+      ? bridgeAbi.encodeFunctionData('wrapAndTransferETHWithPayload', [...to, vaaNonce, id(recipient)])
+      : token === undefined
+        ? bridgeAbi.encodeFunctionData('wrapAndTransferETH', [...to, fee, vaaNonce])
+        : bridgeAbi.encodeFunctionData('transferTokens', [token, amount, ...to, fee, vaaNonce])
   return {
     call: { to: source.tokenBridge, data, value: token === undefined ? amount : 0n },
     sent: {
@@ -142,8 +146,10 @@ interface TokenPath {
 }
 
 function tokens(source: UserSide, target: UserSide): Record<TransferKind, TokenPath> {
+  const coin = { token: undefined, asset: target.wrappedWeth, home: source, originToken: source.weth }
   return {
-    coin: { token: undefined, asset: target.wrappedWeth, home: source, originToken: source.weth },
+    coin,
+    [messageKind]: coin,
     token: { token: source.token, asset: target.wrappedToken, home: source, originToken: source.token },
     'coin-home': { token: source.wrappedWeth, asset: 'coin', home: target, originToken: target.weth },
     'token-home': { token: source.wrappedToken, asset: target.token, home: target, originToken: target.token },
