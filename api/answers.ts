@@ -132,6 +132,18 @@ export const lanesSchema = z
           .string()
           .optional()
           .describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
+        tokens: z
+          .array(
+            z.object({
+              token: z.string().describe('Its contract.'),
+              symbol: z.string().optional(),
+              decimals: z.number().optional(),
+              balance: z.string().describe('In the smallest unit, decimal.'),
+              minimum: z.string().optional().describe('In the smallest unit, decimal.'),
+            }),
+          )
+          .optional()
+          .describe('The tokens of `chains.<name>.watchTokens` that a node shows now.'),
         observedAt: z.string().optional().describe('When the figures were read from the chain.'),
       }),
     ),
@@ -148,7 +160,7 @@ export const spendingSchema = z
         spending: z
           .array(
             z.object({
-              kind: z.enum(['cost', 'payment']).describe('cost: gas and data fees. payment: coins paid.'),
+              kind: z.enum(['cost', 'payment', 'top-up']).describe('cost: gas and data fees. payment: coins paid. top-up: to other lanes.'),
               window: z.enum(['hour', 'day']),
               spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
               limit: z.string().describe('Wei, by the config.'),

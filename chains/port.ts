@@ -163,6 +163,11 @@ export interface Chain {
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
+  /**
+   * Coins (wei) or units of an ERC-20 token at the latest block, decimal, by more than half of the nodes. A single node
+   * is asked once. Throws NODES_DISAGREE, NODE_REFUSED if `token` is no token.
+   */
+  balanceOf(address: string, token?: string): Promise<string>
   /** The highest plausible transaction count of the nodes' pools. More than half of the nodes must answer. */
   pendingNonce(address: string): Promise<number>
   /**

@@ -45,12 +45,14 @@ export interface SigningPolicy {
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
-  readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | keyof SigningLimits) => string
+  readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | 'topUpLimits' | keyof SigningLimits) => string
   readonly spendingFolder: string
   readonly coinPayees: readonly string[]
   readonly otherLanes: readonly string[]
   /** If true, coins may go to `otherLanes`: a thief of one key and Temporal access gets all coins, within limits. */
   readonly topUps: boolean
+  /** Limits of coins to `otherLanes`, in addition to `limits`. Wei, decimal. */
+  readonly topUpLimits?: { readonly maxPaymentWei: string; readonly maxPerDayWei: string } | undefined
   readonly tokens: readonly string[]
   readonly tokenPayees: readonly string[]
 }
@@ -59,8 +61,8 @@ export interface SigningPolicy {
 export type Proposed = Omit<UnsignedTransaction, 'nonce'> & { readonly nonce?: number | undefined }
 
 export interface Spending {
-  /** `cost`: gas and data fees. `payment`: coins paid. */
-  readonly kind: 'cost' | 'payment'
+  /** `cost`: gas and data fees. `payment`: coins paid. `top-up`: coins paid to other lanes, if they have a limit. */
+  readonly kind: 'cost' | 'payment' | 'top-up'
   readonly window: 'hour' | 'day'
   readonly spent: bigint
   readonly limit: bigint

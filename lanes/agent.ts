@@ -3,7 +3,9 @@ import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { LaneId } from '../domain/lane/lane.ts'
 import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'
 import type { BatchEnd } from '../temporal/contracts/batch.ts'
+import type { TokenReading } from '../domain/lane/tokens.ts'
 import { AccountObserver } from './account/account-observer.ts'
+import { watchTokens } from './account/token-balances.ts'
 import { type Alerts, createAlerts } from './alerts.ts'
 import type { LaneCall, LaneDeps } from './deps.ts'
 import { NonceRequests, type Acquired, type NonceRequest } from './ledger/nonce-requests.ts'
@@ -21,6 +23,8 @@ export class LaneAgent {
   readonly #requests: NonceRequests
   readonly #observer: AccountObserver
   readonly #alerts: Alerts
+  readonly #tokens = new Map<string, TokenReading>()
+  #stopTokens: (() => void) | undefined
   #era = 0
   #republished: number | undefined
 
@@ -45,6 +49,7 @@ export class LaneAgent {
       throw new RelayerError('SIGNER_UNAVAILABLE', { detail: `the key is of ${signer.address}`, facts: { lane: config.lane } })
     }
     this.#observer.start()
+    this.#stopTokens = watchTokens(this.#deps, this.#tokens)
   }
 
   /** Asks for no more nonces, but drives the present ones. Waiting calls fail with LANE_UNREACHABLE. */
@@ -58,6 +63,7 @@ export class LaneAgent {
       this.#deps.logger.info('handed over: these nonces are in no block yet; the next process with the key drives them', { nonces })
     this.#requests.close()
     this.#observer.stop()
+    this.#stopTokens?.()
     this.#deps.ledger.close()
     this.#transactions.clear()
   }
@@ -81,6 +87,10 @@ export class LaneAgent {
   /** Wei, decimal. */
   get balance(): string | undefined {
     return this.#observer.account?.balance
+  }
+
+  get tokens(): readonly TokenReading[] {
+    return [...this.#tokens.values()]
   }
 
   get external(): number {

@@ -2,6 +2,7 @@ import type { Chain } from '../chains/port.ts'
 import type { Signer } from '../chains/signing-port.ts'
 import type { FeePolicyResolver } from '../domain/fees/fees.ts'
 import type { Attempt, Intent, LaneConfig, Owner } from '../domain/lane/lane.ts'
+import type { WatchedToken } from '../domain/lane/tokens.ts'
 import type { Terms } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LedgerClient } from './ledger/ledger-client.ts'
@@ -17,6 +18,7 @@ export interface LaneDeps {
   readonly bumpAfterBlocks: number
   readonly raised?: (kind: Attempt['kind']) => void
   readonly fees?: FeePolicyResolver
+  readonly tokens?: readonly WatchedToken[] | undefined
 }
 
 export interface LaneCall {

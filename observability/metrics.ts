@@ -49,16 +49,21 @@ export const metricDefinitions = {
     portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block, or in one that is not final.',
     portage_lane_kept_entries_limit: 'Most nonces that the ledger keeps. At the limit, the lane grants none until some are final.',
     portage_lane_balance_wei: "Last balance of the lane's account that this process read, wei.",
+    portage_lane_top_up_due: '1 while the balance is below the minimum of chains.<name>.topUp. Only lanes that are topped up have it.',
     portage_lane_waiting: 'Calls of this process that wait for a nonce of the lane.',
     portage_lane_at_fee_limit:
       'Nonces of this process that are stuck at the highest allowed fee. The best attempt is resent until fees fall or a limit is raised.',
     portage_lane_signing_refused:
       'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). The best attempt is resent.',
   }),
+  ...define('gauge', ['lane', 'token'], {
+    portage_lane_token_balance: 'Last balance of the ERC-20 token that this process read, in its smallest unit.',
+    portage_lane_token_minimum: 'Its minimum in the config (chains.<name>.watchTokens), in the smallest unit.',
+  }),
   ...define('gauge', ['lane', 'window', 'kind'], {
     portage_lane_spent_wei:
-      "Sum of what the lane's key signed for in the last hour or day, wei: each nonce once, by its dearest attempt. kind: cost (gas and data fees) or payment (coins paid).",
-    portage_lane_spending_limit_wei: 'Limit of that sum in the config (maxSpendingPerHourWei, maxSpendingPerDayWei).',
+      "Sum of what the lane's key signed for in the last hour or day, wei: each nonce once, by its dearest attempt. kind: cost (gas and data fees), payment (coins paid), top-up (coins paid to other lanes).",
+    portage_lane_spending_limit_wei: 'Limit of that sum in the config (maxSpendingPerHourWei, maxSpendingPerDayWei, topUp.maxPerDayWei).',
   }),
   ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state of the lane, 0 for the others.' }),
   ...define('counter', ['lane', 'kind'], {

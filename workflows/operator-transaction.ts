@@ -27,7 +27,7 @@ async function sendUntilFinal(
   input: contract.OperatorTransactionInput,
   cancelRequested: Promise<never>,
 ): Promise<contract.OperatorTransactionStatus> {
-  const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun()) }
+  const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun(input.firstRound)) }
   const { lane, intent, by, reason } = input
   const { orderedAt, cancelledBy: before } = progress
   let status: contract.OperatorTransactionStatus = {
@@ -58,8 +58,8 @@ async function sendUntilFinal(
   }
 }
 
-function begun(): contract.OperatorTransactionProgress {
-  return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
+function begun(round = 1): contract.OperatorTransactionProgress {
+  return { round, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
 function isAfterReset(): boolean {
@@ -68,7 +68,7 @@ function isAfterReset(): boolean {
 }
 
 function send(
-  { lane, intent, by, reason }: contract.OperatorTransactionInput,
+  { lane, intent, by, reason, onlyBelow }: contract.OperatorTransactionInput,
   progress: contract.OperatorTransactionProgress,
 ): Promise<LaneStepResult> {
   const { round, held, earlier, cancelledBy, orderedAt } = progress
@@ -76,7 +76,7 @@ function send(
   // Prevents a second payment: the step only follows a nonce that the intent may have, and gets no new one.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
-  const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, cancel: cancelledBy !== undefined }
+  const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, onlyBelow, cancel: cancelledBy !== undefined }
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 

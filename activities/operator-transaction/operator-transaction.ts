@@ -146,6 +146,7 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (cancel) return { kind: 'withdrawn' }
   const made = await madeBefore(one)
   if (made) return made
+  if (!(await isStillBelow(one))) return { kind: 'impossible', reason: 'the account has its minimum: nothing was sent' }
   const knownUntil = lastForgotten(agent)
   const priced = await priceCall(one, { lane, owner: workflowOf(intentId), intent })
   if (priced.kind === 'reverts') return { kind: 'impossible', reason: `it reverts: ${priced.revert.reason || priced.revert.data}` }
@@ -157,6 +158,11 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lastForgotten(agent) === knownUntil) return acquired
   await agent.release(acquired.pending)
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
+}
+
+/** An automatic top-up may have waited for long, and another payment may have come first. */
+async function isStillBelow({ chain, input: { onlyBelow } }: Try): Promise<boolean> {
+  return !onlyBelow || BigInt(await chain.balanceOf(onlyBelow.address)) < BigInt(onlyBelow.minimum)
 }
 
 /** Finds a payment that an earlier ledger made, so that it is not repeated. A batch's contract delivers only once. */

@@ -1,7 +1,7 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
-import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
+import { readCount, toAddress, toBytes, toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import type { EvmHeads } from './heads/heads.ts'
 import { createLogsBloom } from './heads/logs-bloom.ts'
 import { type Call, type NodeAnswer, type Nodes, resultsOf } from './nodes/nodes.ts'
@@ -11,6 +11,9 @@ import { readLog } from './transactions/receipts.ts'
 
 /** More than any pool holds per account (domain/lane/request.ts). */
 const mostPending = 1_000
+
+/** `balanceOf(address)` of ERC-20. */
+const balanceOfSelector = '0x70a08231'
 
 /** Reads for bridges. Calls of one tick share an HTTP request, and contract reads at one block share an `eth_call`. */
 export interface BridgeReads {
@@ -22,7 +25,7 @@ export interface BridgeReads {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-type Reads = BridgeReads & Pick<Chain, 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
+type Reads = BridgeReads & Pick<Chain, 'balanceOf' | 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
 export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum, finalizedTag: () => string): Reads {
   const { kept, check } = heads
@@ -30,6 +33,7 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   const finalBlock = (height: number) => (height <= finalized() ? kept.at(height) : undefined)
   const bloom = createLogsBloom(kept, check, finalized)
   return {
+    balanceOf: (address, token) => balanceOf(agree, address, token),
     async pendingNonce(address) {
       const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'], readCount)
       const counts = resultsOf(answers)
@@ -81,6 +85,15 @@ export function createReads(chain: string, nodes: Nodes, heads: EvmHeads, agree:
       return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)
     },
   }
+}
+
+function balanceOf(agree: Quorum, address: string, token: string | undefined): Promise<string> {
+  const about = { about: `balance ${address} ${token ?? ''}`, once: true, refusable: true }
+  if (token === undefined)
+    return agree({ ...about, method: 'eth_getBalance', params: () => [address, 'latest'], read: (value) => toDecimal(value, 'balance') })
+  const data = `${balanceOfSelector}${address.slice(2).toLowerCase().padStart(64, '0')}`
+  const read = (value: unknown) => toDecimal(toHash(value, 'balance'), 'balance')
+  return agree({ ...about, method: 'eth_call', params: () => [{ to: token, data }, 'latest'], read })
 }
 
 /** EIP-7702 may add and remove code in one block. That changes the count, so a changed count is treated as code. */

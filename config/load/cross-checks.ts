@@ -44,6 +44,7 @@ function checkChains(named: unknown, chains: Chains): Problem[] {
     ...same('wormholeChainId', 'Every Wormhole chain id belongs to one chain: correct one of them.'),
     ...chains.flatMap(([name, chain]) => checkNodes(`chains.${name}`, chain)),
     ...chains.flatMap(([name, chain]) => checkLanes(`chains.${name}.lanes`, maps(chain['lanes']))),
+    ...chains.flatMap(([name, chain]) => checkTopUp(`chains.${name}`, chain)),
   ]
 }
 
@@ -75,6 +76,26 @@ function checkLanes(path: string, lanes: readonly Fields[]): Problem[] {
     (_, first) => `is the address of lanes[${first}] too`,
     'A key is one lane: remove one of them.',
   )
+}
+
+/** Automatic top-ups must be possible, and must end the shortage that they react to. */
+function checkTopUp(path: string, { topUp, signing, lanes }: Fields): Problem[] {
+  if (topUp === undefined) return []
+  const { from, minimum, level } = map(topUp)
+  const wei = (value: unknown) => BigInt(typeof value === 'string' && /^\d{1,30}$/.test(value) ? value : 0)
+  const isLane = maps(lanes).some(({ address }) => String(address).toLowerCase() === String(from).toLowerCase())
+  const highest = maps(lanes)
+    .map(({ minimumBalance }) => wei(minimumBalance))
+    .reduce((a, b) => (a > b ? a : b), wei(minimum))
+  return [
+    ...(isLane ? [] : [{ path: `${path}.topUp.from`, problem: 'is no lane of the chain', remedy: `Use an address of ${path}.lanes.` }]),
+    ...(map(signing)['topUps'] === true
+      ? []
+      : [{ path: `${path}.topUp`, problem: `needs ${path}.signing.topUps`, remedy: 'Set signing.topUps: true, or remove topUp.' }]),
+    ...(wei(level) > highest || wei(level) === 0n
+      ? []
+      : [{ path: `${path}.topUp.level`, problem: 'is not above minimum and every minimumBalance', remedy: 'Raise it.' }]),
+  ]
 }
 
 function checkWormhole(fields: Fields, chains: Chains): Problem[] {

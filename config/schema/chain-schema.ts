@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.ts'
-import { address, authorization, between, linkUrl, name, selector, text, url, variable, whole } from '../load/values.ts'
+import { address, authorization, between, decimal, linkUrl, name, selector, text, url, variable, wei, whole } from '../load/values.ts'
 
 const finalitySchema = z.discriminatedUnion('kind', [
   z
@@ -45,6 +45,27 @@ const sendErrorSchema = z.enum([
   'terminally-stuck',
   'ambiguous',
 ])
+
+const watchedTokenSchema = z.strictObject({
+  token: address.describe('Its contract.'),
+  symbol: text(/^[\w.$-]{1,20}$/, 'must have 1 to 20 letters, digits, or . $ _ -')
+    .optional()
+    .describe('Its name for people. Absent: the address.'),
+  decimals: whole(0, 36).optional().describe('Its decimals, for people. Absent: amounts are shown in its smallest unit.'),
+  minimum: decimal.optional().describe('A lane with less, in the smallest unit, is reported as `LANE_TOKEN_LOW`.'),
+})
+
+const topUpSchema = z
+  .strictObject({
+    from: address.describe('The lane of this chain that pays.'),
+    minimum: wei.describe('A lane with less, wei, is topped up. The lane that pays keeps at least this much.'),
+    level: wei.describe('The balance, wei, that a top-up restores. If that is more than `maxPaymentWei`, it takes several payments.'),
+    maxPaymentWei: wei.describe('Highest payment to another lane.'),
+    maxPerDayWei: wei.describe('Highest sum of payments to other lanes in a day.'),
+  })
+  .describe(
+    "Tops lanes up automatically. Needs `signing.topUps: true`. Of the chain's keys, only the key of `from` then pays other lanes, and `maxPaymentWei` and `maxPerDayWei` limit all payments to other lanes, also those that a person orders.",
+  )
 
 export const chainSchema = z.strictObject({
   family: z.literal('evm').describe('The kind of chain.'),
@@ -97,6 +118,12 @@ export const chainSchema = z.strictObject({
     })
     .optional()
     .describe('The account that a sweep pays.'),
+  watchTokens: z
+    .array(watchedTokenSchema)
+    .max(20)
+    .optional()
+    .describe('ERC-20 tokens whose balances are read, shown and exported for each lane of the chain.'),
+  topUp: topUpSchema.optional(),
   finality: finalitySchema.default({ kind: 'tag' }).describe('When a block can no longer leave the chain.'),
   blockTimeMs: whole(50, 3_600_000).describe('Expected time between blocks, which also sets how often the head is polled.'),
   contracts: z

@@ -25,11 +25,20 @@ export const laneRows = {
       'The account of the lane cannot pay for its transactions.',
       'Send coins of the chain to the address of the lane, from anywhere.',
     ),
-    ...cause('lane', `${does.otherLanes} The lane takes work again by itself once its address has coins.`, [
-      showLane,
-      'portage lane top-up <lane> --from <other lane> --amount <wei> --wait',
-    ]),
+    ...cause(
+      'lane',
+      `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane pays them.`,
+      [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
+    ),
   },
+  LANE_TOKEN_LOW: {
+    ...row('The account of the lane has less of a token than its minimum.', 'Send tokens to the address of the lane, from anywhere.'),
+    ...cause('note', 'The lane works on, because only the coin of the chain pays for its transactions.', [showLane]),
+  },
+  TOP_UP_HELD: row(
+    'The balance of a lane is below the minimum of automatic top-ups, and the lane is not topped up.',
+    'Look at `portage lane transactions` of the lane that pays. If that lane lacks coins, send it coins. If the limits of `chains.<name>.topUp` or of the key hold the payment up, and the traffic is real, raise them in the config, or send coins to the lane from elsewhere.',
+  ),
   LANE_FORBIDDEN: {
     ...retry('The lane is forbidden: its key signs nothing new.', 'Run `portage lane activate`.'),
     ...cause('lane', does.otherLanes, [showLane, activate]),

@@ -10,6 +10,7 @@ export const notificationTypes = [
   'lane.paused',
   'lane.funds_low',
   'lane.spending_high',
+  'lane.topped_up',
   'stream.gap',
   'settings.halted',
 ] as const

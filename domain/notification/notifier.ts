@@ -120,12 +120,12 @@ export type NotifierOrder =
   | { readonly kind: 'enable'; readonly order: Order; readonly fromNow?: boolean }
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** Reports the spending of a key, which only a process can see. A repeated id is ignored. */
+  /** A notification that only the process with the key can make. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
 const mostRaised = 2_000
 /** No other type may be raised: a stranger's signal must not get an invented delivery signed and sent. */
-const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
+export const raisedTypes: readonly Notification['type'][] = ['lane.spending_high', 'lane.topped_up']
 const mostAheadMs = 24 * 3_600_000
 
 export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at: number): NotifierState {

@@ -48,6 +48,11 @@ export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }
 
+/** An exact number of tokens: `12.5`. @param units smallest units, decimal */
+export function unitsText(units: string, decimals: number): string {
+  return scaled(units, decimals)
+}
+
 function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => string): string {
   const value = BigInt(wei)
   if (value === 0n) return `0 ${coin}`

@@ -1,5 +1,5 @@
 import { laneId } from '../../domain/lane/lane.ts'
-import { type ChainKey, reason, type StuckCase, type StuckScene } from './scene.ts'
+import { type ChainKey, reason, setTokens, type StuckCase, type StuckScene } from './scene.ts'
 
 const keyOf = ({ devnet }: Pick<StuckScene, 'devnet'>, chain: ChainKey, index: number) => {
   const key = devnet.lanes.filter((lane) => lane.chain === chain)[index]
@@ -39,6 +39,15 @@ export const laneCases: readonly StuckCase[] = [
       const set = (balance: string) => anvil.rpc('anvil_setBalance', [address, balance])
       await set('0x0')
       return { where: lane, mend: () => set(before) }
+    },
+  },
+  {
+    ...{ name: 'lane-token-low', fault: 'a lane has none of a watched token', code: 'LANE_TOKEN_LOW' },
+    async make(scene) {
+      const { address, lane } = keyOf(scene, 'bsc', 1)
+      const { anvil, weth } = scene.devnet.chains.bsc
+      await setTokens(anvil, weth, address, 0n)
+      return { where: lane, mend: () => setTokens(anvil, weth, address, 1n) }
     },
   },
   ordered('LANE_FORBIDDEN', ['ethereum', 0], ['forbid'], ['activate']),

@@ -10,7 +10,7 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 import { stuckCases } from './cases.ts'
 import { finalityStalledMinutes } from './nodes.ts'
 import { mostSeconds } from './options.ts'
-import { type StuckCase, stuckDevnet, type StuckScene } from './scene.ts'
+import { setTokens, type StuckCase, stuckDevnet, type StuckScene } from './scene.ts'
 import { type Question, hasRow, type Report, secondsUntil } from './watch.ts'
 
 export interface CaseResult {
@@ -40,7 +40,13 @@ export async function runStuck(names: readonly string[], say: (line: string) => 
   try {
     const connection = await Connection.connect({ address: devnet.temporal.address })
     stops.push(() => connection.close())
-    const fleet = new RoleFleet(devnet, configured, async () => {})
+    const { bsc } = devnet.chains
+    for (const { chain, address } of devnet.lanes) if (chain === 'bsc') await setTokens(bsc.anvil, bsc.weth, address, 1n)
+    const fleet = new RoleFleet(
+      devnet,
+      (config) => configured(config, bsc.weth),
+      async () => {},
+    )
     stops.push(() => fleet.stop())
     await fleet.whole()
     const { scene, command, api } = await sceneOf(devnet, fleet, new Client({ connection }))
@@ -82,11 +88,11 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
 }
 
 /** Finality that stalls for less than a minute must be reported too, so the limit is lowered. */
-function configured(config: ConfigInput): ConfigInput {
+function configured(config: ConfigInput, weth: string): ConfigInput {
   const { ethereum, bsc } = config.chains
   if (!ethereum || !bsc) throw new Error('a chain is missing')
   const finality = { kind: 'tag', stalledAfterMinutes: finalityStalledMinutes } as const
-  return { ...config, chains: { ethereum, bsc: { ...bsc, finality } } }
+  return { ...config, chains: { ethereum, bsc: { ...bsc, finality, watchTokens: [{ token: weth, minimum: '1' }] } } }
 }
 
 /** The scene, and the two questions: the command as a process of its own, and the API of the fleet. */

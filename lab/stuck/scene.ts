@@ -1,3 +1,4 @@
+import { concat, keccak256, toBeHex, zeroPadValue } from 'ethers'
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Anvil } from '../devnet/chain/anvil.ts'
@@ -77,4 +78,10 @@ async function untilFinal(anvil: Anvil): Promise<void> {
   const heightOf = async (tag: string) => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
   const height = await heightOf('latest')
   await until(async () => (await heightOf('finalized')) >= height, { timeoutMs: 90_000, everyMs: 50, what: `block ${height} to be final` })
+}
+
+/** Gives an account this many units of the wrapped coin, whose balances are in storage slot 3 (WETH9). */
+export function setTokens(anvil: Pick<Anvil, 'rpc'>, weth: string, owner: string, units: bigint): Promise<unknown> {
+  const slot = keccak256(concat([zeroPadValue(owner, 32), toBeHex(3, 32)]))
+  return anvil.rpc('anvil_setStorageAt', [weth, slot, toBeHex(units, 32)])
 }

@@ -2,10 +2,11 @@ import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { unmined, reviewFunds } from '../../domain/lane/entries.ts'
 import { laneAddress, type LaneState } from '../../domain/lane/lane.ts'
+import { isLow, tokenText } from '../../domain/lane/tokens.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { type ClosedFor, refusalCodes } from '../../domain/lane/messages.ts'
 import { closedFor, view } from '../../domain/lane/view.ts'
-import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, type TransferFacts, valueOf } from './facts.ts'
+import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tokensOf, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
 const stuckBlocks = 30
@@ -29,14 +30,15 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
     const missing = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
+    const low = explainTokens(one, of, shown)
     if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0) {
       const partOf = { rows: ['WORKFLOW_FAILING'] as const, id: laneWorkflowId(lane) }
       const what = 'The ledger of the lane does not answer.'
-      return [...missing, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
+      return [...missing, ...low, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
     }
     const closed = explainClosed(one, of, state, shown)
     const isCaused = missing.length > 0 || held.has(chain) || closed.some(({ row }) => row === 'LANE_FUNDS')
-    return [...missing, ...closed, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
+    return [...missing, ...closed, ...low, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
   })
 }
 
@@ -93,6 +95,15 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
   if (!state || state.synced) return []
   const what = 'The ledger of the lane has not read its account yet.'
   return [{ row: 'LANE_UNSYNCED', ...of, what, holds: holdsOf(one, 'LANE_UNSYNCED') }]
+}
+
+function explainTokens({ lane }: LaneFacts, of: Of, chain: ChainFacts | undefined): Finding[] {
+  return tokensOf(chain, laneAddress(lane))
+    .filter(isLow)
+    .map((one) => {
+      const [balance, minimum] = [one.balance, one.minimum ?? '0'].map((units) => tokenText(one, units))
+      return { row: 'LANE_TOKEN_LOW', ...of, what: `The account of the lane has ${balance}, less than its minimum of ${minimum}.` }
+    })
 }
 
 function baseFeeOf(chain: ChainFacts | undefined): bigint {

@@ -1,6 +1,7 @@
 import { middle, votersOf } from '../../chains/heads.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
+import type { TokenReading, WatchedToken } from '../../domain/lane/tokens.ts'
 import type { NotifierState } from '../../domain/notification/notifier.ts'
 import type { NodeUse, Settings } from '../../domain/settings/settings.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
@@ -39,8 +40,9 @@ export interface ChainFacts {
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
   readonly finalityStalledMs?: number
-  /** Wei, decimal, by address */
+  /** Wei by address, and units of watched tokens by `tokenKey`, decimal. */
   readonly balances: ReadonlyMap<string, string>
+  readonly watchTokens?: readonly WatchedToken[] | undefined
 }
 
 export interface LaneFacts {
@@ -94,6 +96,16 @@ export interface SpyFacts {
   readonly problem?: string
   readonly kept: number
   readonly unknownSets: number
+}
+
+export const tokenKey = (address: string, token: string) => `${address}/${token}`
+
+/** The watched tokens of an account that could be read. */
+export function tokensOf(chain: Pick<ChainFacts, 'balances' | 'watchTokens'> | undefined, address: string): TokenReading[] {
+  return (chain?.watchTokens ?? []).flatMap((one) => {
+    const balance = chain?.balances.get(tokenKey(address, one.token))
+    return balance === undefined ? [] : [{ ...one, balance }]
+  })
 }
 
 /** If Temporal does not answer, all facts that come from Temporal are empty. */

@@ -1,16 +1,19 @@
 import { chainsOfLanes } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { laneAddress } from '../../domain/lane/lane.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
+import type { TokenReading } from '../../domain/lane/tokens.ts'
 import { type LaneReport, listLanes } from '../../lanes/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readSettings } from '../../temporal/client/settings/settings.ts'
-import { type ChainFacts, valueOf } from './facts.ts'
+import { type ChainFacts, tokensOf, valueOf } from './facts.ts'
 import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
   /** When a node showed the balance or, if none did, when the ledger got it. ISO 8601 */
   readonly balanceAt?: string
+  /** The watched tokens that a node showed for this reading. */
+  readonly tokens?: TokenReading[]
 }
 
 /** If no node of a lane's chain answers, the lane is not shown as active. Throws TEMPORAL_UNAVAILABLE. */
@@ -25,7 +28,24 @@ export async function listLanesNow(
   return rows.map((row) => readingOf(row, row.chain === undefined ? undefined : byName.get(row.chain)))
 }
 
-export function readingOf(row: LaneReport, chain: ChainFacts | undefined): LaneReading {
+/** The watched tokens of a lane, as its nodes show them now. Never throws. */
+export async function readTokens(
+  client: TemporalClient,
+  config: Pick<Config, 'chains'>,
+  environment: Readonly<Record<string, string | undefined>>,
+  lane: LaneId,
+): Promise<readonly TokenReading[]> {
+  const name = chainsOfLanes(config).get(lane)
+  const chain = name === undefined ? undefined : config.chains[name]
+  if (name === undefined || !chain?.watchTokens) return []
+  const settings = read(limits.temporalMs, () => readSettings(client))
+  const [facts] = await probeChains({ config: { chains: { [name]: chain } }, environment }, settings)
+  return tokensOf(facts, laneAddress(lane))
+}
+
+export function readingOf(report: LaneReport, chain: ChainFacts | undefined): LaneReading {
+  const tokens = tokensOf(chain, laneAddress(report.lane))
+  const row = { ...report, ...(tokens.length > 0 && { tokens }) }
   const known = row.balance !== undefined && row.observedAt !== undefined ? { balanceAt: row.observedAt } : {}
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))

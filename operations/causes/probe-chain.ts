@@ -7,7 +7,7 @@ import { forms, isOf } from '../../domain/text/forms.ts'
 import { resolveNodeUrl } from '../../domain/settings/request.ts'
 import type { NodeChange, Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
-import { type ChainFacts, type NodeFacts, type NodeHead, type Read, valueOf } from './facts.ts'
+import { type ChainFacts, type NodeFacts, type NodeHead, type Read, tokenKey, valueOf } from './facts.ts'
 import { limits, read } from './read.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -47,6 +47,7 @@ async function probeChain(
     const balances = await Promise.all(readers.map((reader) => read(limits.nodeMs, () => readBalances(reader, chain))))
     return {
       ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: middleBalances(balances.flatMap((one) => valueOf(one) ?? [])) },
+      watchTokens: chain.watchTokens,
       finalityStalledMs: minutes === undefined ? undefined : minutes * 60_000,
     }
   } finally {
@@ -100,12 +101,20 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
 
 /** The median of what the nodes show, because one node may lie. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
-  const addresses = [...(all[0]?.keys() ?? [])]
-  return new Map(addresses.map((address) => [address, String(middle(all.map((one) => BigInt(one.get(address) ?? 0))))]))
+  const keys = new Set(all.flatMap((one) => [...one.keys()]))
+  return new Map([...keys].map((key) => [key, String(middle(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
 }
 
-async function readBalances(reader: ConfiguredChain, { lanes }: ChainConfig): Promise<ChainFacts['balances']> {
-  return new Map(
-    await Promise.all(lanes.slice(0, mostLanes).map(async ({ address }) => [address, (await reader.account(address)).balance] as const)),
-  )
+async function readBalances(reader: ConfiguredChain, { lanes, watchTokens = [] }: ChainConfig): Promise<ChainFacts['balances']> {
+  const found = lanes.slice(0, mostLanes).flatMap(({ address }) => [
+    reader.account(address).then(({ balance }) => [[address, balance] as const]),
+    // A token that cannot be read, such as a wrong address, hides no other balance.
+    ...watchTokens.map(({ token }) =>
+      reader.balanceOf(address, token).then(
+        (units) => [[tokenKey(address, token), units] as const],
+        () => [],
+      ),
+    ),
+  ])
+  return new Map((await Promise.all(found)).flat())
 }

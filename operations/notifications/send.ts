@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import type { SendAnswer } from '../../domain/notification/attempts.ts'
+import { raisedTypes } from '../../domain/notification/notifier.ts'
 import { type Notification, sequenceOf, type Receiver } from '../../domain/notification/notification.ts'
 import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
@@ -11,7 +12,7 @@ const mostBytes = 16_384
 
 /** The id of a signal is hashed, so that no signal can have the id of a later notification. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
-  return type === 'lane.spending_high' ? idOf('raised', id) : id
+  return raisedTypes.includes(type) ? idOf('raised', id) : id
 }
 
 export function bodyOf(notification: Notification): string {

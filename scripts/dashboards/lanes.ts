@@ -71,6 +71,19 @@ export const lanes: Dashboard = {
           series: [[coins(min('lane', 'portage_lane_balance_wei')), '{{ lane }}']],
         },
         {
+          ...{ title: 'Waits for a top-up', unit: 'none', most: 1 },
+          description: '1 while the balance is below the minimum of automatic top-ups: docs/runbooks/TOP_UP_HELD.md.',
+          series: [[max('lane', 'portage_lane_top_up_due'), '{{ lane }}']],
+        },
+        {
+          ...{ title: 'Watched tokens', unit: 'short' },
+          description: 'Balances in the smallest unit of each token, and their minimums.',
+          series: [
+            [min('lane, token', 'portage_lane_token_balance'), '{{ lane }}: {{ token }}'],
+            [max('lane, token', 'portage_lane_token_minimum'), '{{ lane }}: {{ token }} (minimum)'],
+          ],
+        },
+        {
           ...{ title: 'Spent', unit: 'short' },
           description:
             'Coins that were signed for within an hour and a day, by the most expensive attempt of each nonce. payment: coins paid.',

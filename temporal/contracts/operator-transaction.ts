@@ -8,6 +8,10 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
+  /** An automatic top-up: nothing is sent unless this account has less than `minimum`, wei. */
+  onlyBelow?: { address: string; minimum: string }
+  /** First round. It is unique, because automatic top-ups of a lane share a workflow id. Absent: 1. */
+  firstRound?: number
   progress?: OperatorTransactionProgress
 }
 
@@ -39,7 +43,7 @@ export function mergeHeld(known: Held | undefined, { nonce, tried }: Held): Held
 
 type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'gasPaid'>
 
-export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress'>, Partial<Mined> {
+export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress' | 'onlyBelow' | 'firstRound'>, Partial<Mined> {
   /**
    * `impossible`: the simulation reverts, or a fee limit forbids the call. `refused`: nothing was sent, and no retry
    * helps.
@@ -56,7 +60,7 @@ export interface OperatorTransactionSteps {
   sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult>
 }
 
-export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent'> {
+export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'> {
   intentId: string
   /** Asks for no new nonce. If the ledger has none for the intent, looks up `held` and `earlier`. */
   lookUpOnly: boolean

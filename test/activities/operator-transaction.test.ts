@@ -21,7 +21,11 @@ const block = { height: 5, hash: '0xb5' }
  */
 function setting(
   used: readonly (typeof intent | undefined)[],
-  { agreed = 3, more = {} }: { readonly agreed?: number; readonly more?: Partial<SendOperatorTransactionInput> } = {},
+  {
+    agreed = 3,
+    attempt = 2,
+    more = {},
+  }: { readonly agreed?: number; readonly attempt?: number; readonly more?: Partial<SendOperatorTransactionInput> } = {},
 ) {
   const did: string[] = []
   const pending: Partial<PendingTransaction> = {
@@ -37,6 +41,7 @@ function setting(
   }
   const chain: Partial<Chain> = {
     agreedNonce: async () => agreed,
+    balanceOf: async () => '9',
     mined: async (_, nonce) => {
       const call = used[nonce - 1]
       return call && { hash: `0x${nonce}`, signingHash: '0x', call, block }
@@ -49,10 +54,16 @@ function setting(
     chain: chain as Chain,
     fees: () => ({}),
   })
-  const environment = new MockActivityEnvironment({ attempt: 2, heartbeatTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
+  const environment = new MockActivityEnvironment({ attempt, heartbeatTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
   const input = { lane, intent, intentId: 'operator-transaction:a/1', lookUpOnly: false, cancel: false, orderedAt, ...more }
   return { did, result: () => environment.run(withHeartbeats(send), input) }
 }
+
+test('an automatic top-up sends nothing if the account has its minimum by then', async () => {
+  const { did, result } = setting([other, other], { attempt: 1, more: { onlyBelow: { address: intent.to, minimum: '9' } } })
+  expect(await result()).toEqual({ kind: 'impossible', reason: 'the account has its minimum: nothing was sent' })
+  expect(did).toEqual([])
+})
 
 describe('A later try of a payment that was given a nonce and signed nothing', () => {
   test('a later try of a payment cancels its nonce if an earlier ledger has paid', async () => {

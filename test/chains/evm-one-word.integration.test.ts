@@ -63,6 +63,22 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.simulate(intent, address)).rejects.toMatchObject({ code: 'TRANSACTION_REFUSED' })
   })
 
+  test('a balance of coins or tokens: most nodes decide, in one request per node', async () => {
+    const { chain, behind, first } = await connectBehind(3)
+    const { balance } = await (await truth()).account(address)
+    // Every contract of this form answers a call with the number 42.
+    const [token, other] = [`0x${'70'.repeat(20)}`, `0x${'71'.repeat(20)}`]
+    for (const contract of [token, other]) await anvil.rpc('anvil_setCode', [contract, '0x602a60005260206000f3'])
+    first.alter = (method) => (method === 'eth_getBalance' ? '0x0' : method === 'eth_call' ? `0x${'0'.repeat(64)}` : undefined)
+    expect(await chain.balanceOf(address)).toBe(balance)
+    for (const node of behind) node.requests.length = 0
+    expect(await Promise.all([token, other].map((one) => chain.balanceOf(address, one)))).toEqual(['42', '42'])
+    for (const node of behind) expect(node.requests).toHaveLength(1)
+    first.alter = undefined
+    // An account without code answers nothing.
+    await expect(chain.balanceOf(address, address)).rejects.toMatchObject({ code: 'NODE_REFUSED' })
+  })
+
   test('that the account is empty: at the start, and later', async () => {
     const { chain, first } = await connectBehind(3)
     const { balance } = await (await truth()).account(address)

@@ -40,6 +40,36 @@ test('coins to another lane are signed only where top-ups are on', () => {
   expect(judge({ ...coins, to: treasury }, self, { ...policy, topUps: false })).toBe('own')
 })
 
+describe('limits of coins to other lanes', () => {
+  const coins = (value: string, nonce: number, to = lane) => ({ ...unsigned(to, '0x', value), nonce })
+  const setting = (folder: string, clock = () => 0) => {
+    const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
+    const topUpLimits = { maxPaymentWei: '60', maxPerDayWei: '100' }
+    return withPolicy(key, { ...policy, topUpLimits, spendingFolder: folder, fieldOf: (what) => what }, clock)
+  }
+  const beyond = (field: string) => ({ code: 'SIGNING_REFUSED', message: expect.stringContaining(`exceeds topUpLimits.${field}.`) })
+
+  test('hold for each payment and for the day, and do not limit payments to the treasury', async () => {
+    const signer = setting(temporaryFolder())
+    for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('61', 1))).rejects.toMatchObject(beyond('maxPaymentWei'))
+    await signer.sign(coins('60', 1))
+    for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
+    await signer.sign(coins('1000', 2, treasury))
+    await signer.sign(coins('40', 3))
+    // A raised fee of a payment that was counted is not counted again.
+    await signer.sign({ ...coins('40', 3), maxFee: '40' })
+    await expect(signer.sign(coins('1', 4))).rejects.toMatchObject(beyond('maxPerDayWei'))
+    expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })
+  })
+
+  test('are kept across a restart, and end after a day', async () => {
+    const folder = temporaryFolder()
+    await setting(folder).sign(coins('60', 1))
+    await expect(setting(folder).check!(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
+    await setting(folder, () => 25 * 3_600_000).check!(coins('60', 2))
+  })
+})
+
 function unsigned(to: string, data: string, value = '0'): UnsignedTransaction {
   return { networkId: '1337', nonce: 5, to, data, value, gasLimit: '50000', maxFee: '30', tip: '2' }
 }

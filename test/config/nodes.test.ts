@@ -48,3 +48,15 @@ test('a node of the environment may have a name of the config, and no text that 
   expect(nodeVariables({ urlVariables: [] }, env)).toEqual({})
   expect(nodeVariables({ urlVariables: ['NODE_KEY'] }, env)).toEqual({ NODE_KEY: 'c' })
 })
+
+test('automatic top-ups need a lane that pays, top-ups that are on, and a level above every minimum', () => {
+  const topUp = { from: '0x1', minimum: '5', level: '9' }
+  const problems = (chain: object) =>
+    crossCheck({ chains: { one: { nodes: [{}], lanes: [{ address: '0x1' }], signing: { topUps: true }, ...chain } } }).map(
+      ({ path }) => path,
+    )
+  expect(problems({ topUp })).toEqual([])
+  expect(problems({ topUp: { ...topUp, from: '0x2' }, signing: {} })).toEqual(['chains.one.topUp.from', 'chains.one.topUp'])
+  expect(problems({ topUp: { ...topUp, level: '5' } })).toEqual(['chains.one.topUp.level'])
+  expect(problems({ topUp, lanes: [{ address: '0x1' }, { address: '0x3', minimumBalance: '9' }] })).toEqual(['chains.one.topUp.level'])
+})

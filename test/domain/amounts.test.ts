@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { tokenText } from '../../domain/lane/tokens.ts'
 import { describe, expect, test } from 'vitest'
 import { amountText, exactAmountText, gasPriceText, gweiText, parseAmount } from '../../domain/text/amounts.ts'
 
@@ -91,4 +92,11 @@ test('gas prices are shown in gwei, or in wei below a thousandth of a gwei', () 
     ...['0 gwei', '7 wei', '1.5 gwei', '123.456 gwei', '90 gwei'],
   ])
   expect(['1', '1500000001', '90000000000', '0'].map(gweiText)).toEqual(['0.000000001 gwei', '1.500000001 gwei', '90 gwei', '0 gwei'])
+})
+
+test('amounts of tokens are shown with their decimals, or else in the smallest unit', () => {
+  const token = '0xab'
+  expect(tokenText({ token, symbol: 'USDC', decimals: 6 }, '12500000')).toBe('12.5 USDC')
+  expect(tokenText({ token, decimals: 0 }, '7')).toBe('7 0xab')
+  expect(tokenText({ token, symbol: 'USDC' }, '12500000')).toBe('12500000 units of USDC')
 })

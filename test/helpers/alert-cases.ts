@@ -37,6 +37,14 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ at: '5m', labels: { lane, window: 'day' }, value: '90%' },
   },
   PortageLaneWithoutFunds: { series: { [`portage_lane_state{lane="${lane}",state="funds"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
+  PortageTopUpHeld: { series: { [`portage_lane_top_up_due{lane="${lane}"}`]: '0 1x20' }, at: '15m', labels: { lane } },
+  PortageLaneTokenLow: {
+    series: {
+      [`portage_lane_token_balance{lane="${lane}",token="0xab",job="a"}`]: '7 4x20',
+      [`portage_lane_token_minimum{lane="${lane}",token="0xab",job="a"}`]: '5x21',
+    },
+    ...{ at: '5m', labels: { lane, token: '0xab' }, value: '4' },
+  },
   PortageLaneNotServed: {
     series: { [`portage_lane_state{lane="${lane}",state="active",job="a"}`]: '1 1 1 _x30' },
     ...{ at: '12m', labels: { lane } },

@@ -48,6 +48,7 @@ const lane = 'evm-1:0xa'
 const agent = {
   ...{ lane, load: { waiting: 2, pending: 0 }, balance: '7', external: 0, atFeeLimit: 0, signingRefused: 0, spending: [] },
   ...{ batchCounts: { members: 0, signed: 0, split: 0, ended: new Map() }, raises: { call: 4, noop: 1 } },
+  tokens: [{ token: '0xab', balance: '4', minimum: '5' }],
   view: { synced: true, next: 12, latest: 9, finalized: 5, window: 16, inFlight: 3, external: 0 },
 } as unknown as LaneAgent
 
@@ -68,6 +69,8 @@ test('calls, head age, reorganisations, raises and the nonce gap come from chain
     'portage_reorg_depth_blocks{chain="test"} 3',
     `portage_lane_raises_total{lane="${lane}",kind="call"} 4`,
     `portage_lane_raises_total{lane="${lane}",kind="noop"} 1`,
+    `portage_lane_token_balance{lane="${lane}",token="0xab"} 4`,
+    `portage_lane_token_minimum{lane="${lane}",token="0xab"} 5`,
     `portage_lane_nonce_gap{lane="${lane}"} 3`,
     `portage_lane_window{lane="${lane}"} 16`,
     `portage_lane_in_flight{lane="${lane}"} 3`,

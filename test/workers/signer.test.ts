@@ -81,6 +81,19 @@ describe("The policy of a lane's key", () => {
       expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', start] } }))).toBe('CONFIG_INVALID')
   })
 
+  test('with automatic top-ups only the configured lane pays other lanes, within the limits of the config', () => {
+    const topUp = { from: other.address, minimum: '1', level: '9', maxPaymentWei: '5', maxPerDayWei: '7' }
+    const on = { signing: { ...signing, topUps: true }, topUp }
+    expect(policyOf({ address: other.address }, on)).toMatchObject({ topUps: true, topUpLimits: { maxPaymentWei: '5', maxPerDayWei: '7' } })
+    const mines = policyOf({}, on)
+    expect([mines.topUps, mines.fieldOf('topUps'), mines.fieldOf('topUpLimits')]).toEqual([
+      false,
+      'chains.here.topUp.from',
+      'chains.here.topUp',
+    ])
+    expect(policyOf({ address: other.address }, { ...on, signing })).toMatchObject({ topUps: false })
+  })
+
   test('limits come from the chain or the lane, and a refusal names the field', () => {
     const limits = { maxTipPerGasWei: '5', maxPaymentWei: '7' }
     const policy = policyOf({ signing: limits })

@@ -8,7 +8,7 @@ import type {
   SendOperatorTransactionResult,
 } from '../../temporal/contracts/operator-transaction.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/lanes/operator-transactions.ts'
+import { operatorTransactionResult, startOperatorTransaction, startTopUp } from '../../temporal/client/lanes/operator-transactions.ts'
 import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 
@@ -85,4 +85,27 @@ test("Temporal's own cancel is an order to end it, and a reason of any length is
   expect(details).toContain('**cancelled** cancelled by unnamed: cancelled through Temporal; nothing was sent')
   expect(details).toContain('\\[漢\\](https\\[:\\]//evil.test)')
   expect(details).toContain(`[lane ${lane}](/namespaces/default/workflows/lane%3A${lane.replace(':', '%3A')})`)
+})
+
+test('a lane has one open top-up at a time, and none soon after one that failed', async () => {
+  const { client } = ledgers.temporal
+  asked.splice(0)
+  answer = () => noSlot
+  const onlyBelow = { address: intent.to, minimum: '9' }
+  const order = () => startTopUp(client, { lane, intent, onlyBelow }, { by: 'automatic', reason: 'a test' })
+  const ids = await Promise.all([order(), order(), order()])
+  const [id] = ids.filter((one) => one !== undefined)
+  expect(ids.filter((one) => one === undefined)).toHaveLength(2)
+  await until(() => asked.length > 0, { timeoutMs: 60_000, what: 'the first look' })
+  expect(await order()).toBeUndefined()
+  answer = () => ({ kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' })
+  expect(await operatorTransactionResult(client, id!)).toMatchObject({ state: 'done', by: 'automatic' })
+  const [first] = asked.splice(0)
+  answer = () => ({ kind: 'impossible', reason: 'a test' })
+  expect(await order()).toBe(id)
+  expect(await operatorTransactionResult(client, id!)).toMatchObject({ state: 'impossible' })
+  // An intent of its own, so that no payment takes an earlier one for its own.
+  expect(asked.map(({ intentId }) => intentId)).not.toContain(first?.intentId)
+  expect(asked[0]?.onlyBelow).toEqual(onlyBelow)
+  expect(await order()).toBeUndefined()
 })

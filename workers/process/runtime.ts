@@ -22,6 +22,7 @@ import type { Worker } from '@temporalio/worker'
 import type { Role, RunOptions } from '../roles/roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import { spendingNotices } from '../roles/spending-notices.ts'
+import { topUps } from '../roles/top-ups.ts'
 import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
 import { watchCredentials } from './temporal-credentials.ts'
 import type { ProcessTracing } from '../telemetry/otlp.ts'
@@ -107,7 +108,7 @@ async function startRole(
     const started = await Promise.all(lanes.map((lane) => createLaneWorker(lane, context, hosting)))
     workers.push(...started.map(({ worker }) => worker))
     agents.push(...started.map(({ agent }) => agent))
-    services.push(...spendingNotices(context, agents))
+    services.push(...spendingNotices(context, agents), ...topUps(context, agents))
     for (const { agent, local } of started) if (local) localLanes.set(agent.lane, local)
   }
   if (serves('chain')) {

@@ -90,7 +90,8 @@ export async function createLaneWorker(
   const policy = signingPolicy({ chainName, chain: chainConfig, lane, dataFee, bridges: endpoints, spendingFolder })
   const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
-  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
+  const { bumpAfterBlocks, watchTokens: tokens } = chainConfig
+  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks, fees, tokens })
   agent.start()
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
   const steps = { bridges: network.bridges, chain, settings, fees, losses, stepTimes }

@@ -12,7 +12,7 @@ import { remember } from '../../runtime/remember.ts'
 
 interface PolicyParts {
   readonly chainName: ChainName
-  readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing'>
+  readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing' | 'topUp'>
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
@@ -25,7 +25,7 @@ interface PolicyParts {
  * Throws CONFIG_INVALID if a listed call is a delivery.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
-  const { lanes, treasury } = chain
+  const { lanes, treasury, topUp } = chain
   const { address, allow, operatorCalls = {} } = lane
   const calls: Record<string, string[]> = {}
   for (const [contract, selectors] of bridges.flatMap((bridge) => Object.entries(bridge.calls))) (calls[contract] ??= []).push(...selectors)
@@ -42,14 +42,16 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
     operatorCalls,
     coinPayees: payees,
     otherLanes: others,
-    topUps: chain.signing.topUps,
+    // Without other payers, a thief of a key gets coins only from the lane that the config lets pay.
+    topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
+    topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
     proveCall: (call) => proveCall(bridges, call),
     limits: signingLimits(chain, lane),
     dataFee,
     lane: laneId(chain.family, chain.networkId, address),
-    fieldOf: (what) => fieldOf(chainName, lane, what),
+    fieldOf: (what) => (topUp && what === 'topUps' ? `chains.${chainName}.topUp.from` : fieldOf(chainName, lane, what)),
     spendingFolder,
   }
 }
@@ -67,6 +69,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   const ofLane = `chains.${chain}.lanes[${lane.address}]`
   if (what === 'payees') return `chains.${chain}.treasury`
   if (what === 'topUps') return `chains.${chain}.signing.topUps`
+  if (what === 'topUpLimits') return `chains.${chain}.topUp`
   if (what === 'calls') return `${ofLane}.allow or operatorCalls`
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }

@@ -1,7 +1,9 @@
 import { lanesOf } from '../../config/chains.ts'
 import { receiverFilters } from '../../config/receivers.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
-import { wantsSubject, wantsType } from '../../domain/notification/notification.ts'
+import type { LaneId } from '../../domain/lane/lane.ts'
+import { type Notification, type NotificationType, wantsSubject, wantsType } from '../../domain/notification/notification.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { idOf } from '../../operations/notifications/events.ts'
 import { type Service, startPolling } from '../../runtime/wait.ts'
@@ -17,29 +19,35 @@ const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 *
 type Spender = Pick<LaneAgent, 'lane' | 'spending'>
 
 /** All processes use the same id, so receivers are notified once per limit and hour or day. */
-export function spendingNotices(
-  { config, client, logger }: Pick<ProcessParts, 'config' | 'client' | 'logger'>,
-  agents: readonly Spender[],
-): Service[] {
-  const receivers = receiverFilters(config).filter(({ filter }) => wantsType(filter, 'lane.spending_high'))
-  if (receivers.length === 0) return []
-  const lanes = lanesOf(config)
-  const notified = new LRUCache<string, true>({ max: 1_000 })
+export function spendingNotices(parts: Raising, agents: readonly Spender[]): Service[] {
+  const raise = createRaise(parts, 'lane.spending_high')
+  if (!raise) return []
+  const lanes = lanesOf(parts.config)
   const check = async () => {
-    for (const { lane, chain, notification } of nearLimits({ lanes, agents }, Date.now()))
-      for (const { name, filter } of receivers) {
-        const key = `${name}/${notification.id}`
-        if (notified.has(key) || !wantsSubject(filter, { lane, chains: [chain] })) continue
-        try {
-          await raiseNotification(client, name, notification)
-          notified.set(key, true)
-        } catch (error) {
-          const reason = toRelayerError(error).message
-          logger.debug('a notifier could not be notified of the spending of a key', { receiver: name, reason })
-        }
-      }
+    for (const { lane, chain, notification } of nearLimits({ lanes, agents }, Date.now())) await raise({ lane, chain }, notification)
   }
   return [startPolling(check, { everyMs })]
+}
+
+type Raising = Pick<ProcessParts, 'config' | 'client' | 'logger'>
+
+/** Notifies each receiver once of each id. Undefined: no receiver wants the type. Errors are logged. */
+export function createRaise({ config, client, logger }: Raising, type: NotificationType) {
+  const receivers = receiverFilters(config).filter(({ filter }) => wantsType(filter, type))
+  if (receivers.length === 0) return undefined
+  const notified = new LRUCache<string, true>({ max: 1_000 })
+  return async ({ lane, chain }: { readonly lane: LaneId; readonly chain: ChainName }, notification: Notification): Promise<void> => {
+    for (const { name, filter } of receivers) {
+      const key = `${name}/${notification.id}`
+      if (notified.has(key) || !wantsSubject(filter, { lane, chains: [chain] })) continue
+      try {
+        await raiseNotification(client, name, notification)
+        notified.set(key, true)
+      } catch (error) {
+        logger.debug('a notifier could not be notified', { receiver: name, type, reason: toRelayerError(error).message })
+      }
+    }
+  }
 }
 
 export function nearLimits(

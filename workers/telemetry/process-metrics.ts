@@ -49,7 +49,7 @@ function collectHeads(all: Metrics, { name: chain, heads: { current } }: Chain):
 }
 
 function collectLane(all: Metrics, agent: LaneAgent): void {
-  const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts, raises } = agent
+  const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts, raises, tokens } = agent
   const { members, signed, split, ended } = batchCounts
   for (const [state, count] of ended) all.portage_batches_ended_total.inc({ lane, state }, count)
   if (signed > 0) all.portage_batches_total.inc({ lane }, signed)
@@ -64,6 +64,10 @@ function collectLane(all: Metrics, agent: LaneAgent): void {
     all.portage_lane_spending_limit_wei.set({ lane, window, kind }, Number(limit))
   }
   if (balance !== undefined) all.portage_lane_balance_wei.set({ lane }, Number(balance))
+  for (const { token, balance: units, minimum } of tokens) {
+    all.portage_lane_token_balance.set({ lane, token }, Number(units))
+    if (minimum !== undefined) all.portage_lane_token_minimum.set({ lane, token }, Number(minimum))
+  }
   if (!view) return
   const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')
   for (const one of laneStates) all.portage_lane_state.set({ lane, state: one }, one === state ? 1 : 0)

@@ -1,4 +1,5 @@
 import type { Lanes as LanesAnswer, Links, Spending } from '../../answers.ts'
+import { isLow, tokenText } from '../../../domain/lane/tokens.ts'
 import { useReading } from '../data/readings.ts'
 import { transfersHref } from '../data/transfer-filter.ts'
 import { coinsText, countText, shareOf } from '../format/amounts.ts'
@@ -72,10 +73,16 @@ function laneState({ status, reason, by }: Row) {
   )
 }
 
-function balanceOf({ balance, balanceAt, status }: Row, coin: string | undefined) {
+function balanceOf({ balance, balanceAt, status, tokens = [] }: Row, coin: string | undefined) {
   return (
     <span class="stack end">
       <Coins wei={balance} coin={coin} />
+      {tokens.map((one) => (
+        <span key={one.token} title={one.token}>
+          {tokenText(one, one.balance)}
+          {isLow(one) && <span class="reason">below its minimum</span>}
+        </span>
+      ))}
       {status === 'chain away' && balanceAt !== undefined && (
         <span class="reason">
           <Ago at={balanceAt} />
@@ -119,7 +126,7 @@ function spentOf(lane: Spending['lanes'][number] | undefined, coin: string | und
       {lane.spending
         .filter(({ kind, spent }) => kind === 'cost' || spent !== '0')
         .map(({ kind, window, spent, limit }) => {
-          const period = `${kind === 'payment' ? 'paid in ' : ''}${window === 'hour' ? 'an hour' : `a ${window}`}`
+          const period = `${kind === 'cost' ? '' : kind === 'payment' ? 'paid in ' : 'paid to lanes in '}${window === 'hour' ? 'an hour' : `a ${window}`}`
           return (
             <span class="stack end" key={`${kind} ${window}`}>
               <span title={`${spent} of ${limit} wei`}>

@@ -15,21 +15,19 @@ type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'call
 
 /** The last check before signing. Throws what `Signer` throws. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
-  const { limits, spendingFolder } = policy
+  const { limits, topUpLimits } = policy
   const proofs = rememberProofs(policy.proveCall, clock)
-  const costs = createSpendingLog(spendingFolder, limits, clock)
-  // Counted separately, so that ordered payments do not use up the limits of deliveries.
-  const payments = createSpendingLog(join(spendingFolder, 'payments'), limits, clock)
+  const sums = createSums(policy, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
     const { to, data, value, nonce } = transaction
     const about = { lane: policy.lane, nonce, to, selector: selectorOf(data), value }
     throw new RelayerError('SIGNING_REFUSED', { detail, facts: { ...about, ...facts } })
   }
-  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, what = 'It', facts: Facts = {}) => {
+  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, what = 'It', facts: Facts = {}, fieldOf = policy.fieldOf) => {
     if (!found) return
     const { limit, value, allowed } = found
-    refuse(transaction, `${what} exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
+    refuse(transaction, `${what} exceeds ${fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
   /** Checks everything except spending. Returns the highest possible cost without the moved coins, wei. */
@@ -38,6 +36,10 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
+    if (topUpLimits && isTopUp(transaction, policy)) {
+      const found = exceededLimit(transaction, 0n, { ...limits, maxPaymentWei: topUpLimits.maxPaymentWei })
+      refuseBeyond(transaction, found, 'It', {}, () => `${policy.fieldOf('topUpLimits')}.maxPaymentWei`)
+    }
     // A no-op uses a fraction of its gas limit, but spending counts the whole limit.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
@@ -47,19 +49,12 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     return costOf(transaction, dataFee)
   }
 
-  function addedTo({ value }: Proposed, cost: bigint) {
-    const paid = BigInt(value)
-    const sums = [{ log: costs, what: 'The cost of all transactions', wei: cost }]
-    return paid > 0n ? [...sums, { log: payments, what: 'The sum of all payments', wei: paid }] : sums
-  }
+  const addedTo = (transaction: Proposed, cost: bigint) =>
+    sums.map((sum) => ({ ...sum, wei: sum.weiOf(transaction, cost) })).filter(({ wei }) => wei > 0n)
   async function checkSpending(transaction: Proposed, cost: bigint): Promise<void> {
-    for (const { log, what, wei } of addedTo(transaction, cost)) refuseBeyond(transaction, await log.check(wei, transaction.nonce), what)
+    for (const { log, what, wei, fieldOf } of addedTo(transaction, cost))
+      refuseBeyond(transaction, await log.check(wei, transaction.nonce), what, {}, fieldOf)
   }
-
-  const spendingOf = (kind: Spending['kind'], { spending }: typeof costs): Spending[] => [
-    { kind, window: 'hour', spent: spending.spent('hour', clock()), limit: BigInt(limits.maxSpendingPerHourWei) },
-    { kind, window: 'day', spent: spending.spent('day', clock()), limit: BigInt(limits.maxSpendingPerDayWei) },
-  ]
 
   return {
     address: signer.address,
@@ -68,13 +63,50 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
       const cost = await allow(transaction)
       // All sums are checked before one is charged, because a charge remains after a refusal.
       await checkSpending(transaction, cost)
-      for (const { log, what, wei } of addedTo(transaction, cost)) refuseBeyond(transaction, await log.charge(wei, transaction.nonce), what)
+      for (const { log, what, wei, fieldOf } of addedTo(transaction, cost))
+        refuseBeyond(transaction, await log.charge(wei, transaction.nonce), what, {}, fieldOf)
       const signed = await signer.sign(transaction)
       proofs.signed(transaction, transaction.nonce)
       return signed
     },
-    spending: () => [...spendingOf('cost', costs), ...spendingOf('payment', payments)],
+    spending: () =>
+      sums.flatMap(({ kind, windows, log: { spending }, limits: { maxSpendingPerHourWei, maxSpendingPerDayWei } }) =>
+        windows.map((window) => {
+          const limit = BigInt(window === 'hour' ? maxSpendingPerHourWei : maxSpendingPerDayWei)
+          return { kind, window, spent: spending.spent(window, clock()), limit }
+        }),
+      ),
   }
+}
+
+/** Payments are counted separately, so that ordered payments do not use up the limits of deliveries. */
+function createSums(policy: SigningPolicy, clock: () => number) {
+  const { limits, spendingFolder, topUpLimits, fieldOf } = policy
+  const sum = (
+    kind: Spending['kind'],
+    folder: string,
+    what: string,
+    weiOf: (transaction: Proposed, cost: bigint) => bigint,
+    of = limits,
+  ) => ({
+    ...{ kind, what, weiOf, fieldOf, limits: of, log: createSpendingLog(folder, of, clock) },
+    windows: ['hour', 'day'] as readonly Spending['window'][],
+  })
+  const paid = ({ value }: Proposed) => BigInt(value)
+  const sums = [
+    sum('cost', spendingFolder, 'The cost of all transactions', (_, cost) => cost),
+    sum('payment', join(spendingFolder, 'payments'), 'The sum of all payments', paid),
+  ]
+  if (!topUpLimits) return sums
+  const { maxPerDayWei } = topUpLimits
+  const perDay = { ...limits, maxSpendingPerHourWei: maxPerDayWei, maxSpendingPerDayWei: maxPerDayWei }
+  const toLanes = (transaction: Proposed) => (isTopUp(transaction, policy) ? paid(transaction) : 0n)
+  const topUps = sum('top-up', join(spendingFolder, 'top-ups'), 'The sum of all payments to other lanes', toLanes, perDay)
+  return [...sums, { ...topUps, windows: ['day'] as const, fieldOf: () => `${fieldOf('topUpLimits')}.maxPerDayWei` }]
+}
+
+function isTopUp({ to, data }: Proposed, { otherLanes }: SigningPolicy): boolean {
+  return data === '0x' && otherLanes.includes(to.toLowerCase())
 }
 
 export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self: string, policy: SigningPolicy): Judged {

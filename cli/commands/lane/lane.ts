@@ -9,7 +9,8 @@ import { readLane } from '../../../temporal/client/lanes/lanes.ts'
 import { hashesOfNonces } from '../../../temporal/client/lanes/nonce-lookup.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import { laneArgument, type LaneOptions, withLane } from '../../arguments/subjects.ts'
-import { listLanesNow } from '../../../operations/causes/lane-readings.ts'
+import { isLow, type TokenReading, tokenText } from '../../../domain/lane/tokens.ts'
+import { listLanesNow, readTokens } from '../../../operations/causes/lane-readings.ts'
 import { ageText } from '../../../domain/text/age.ts'
 import { toRow } from '../../../lanes/reports.ts'
 import { parse } from '../../arguments/options.ts'
@@ -70,8 +71,13 @@ export const laneCommand: CommandSpec = {
           const state = await readLane(client, lane)
           const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
           const hashes = await hashesOfNonces(client, lane, entries)
-          const text = [stateFacts(state, coinOfLane(config, lane)), ...ordersSection(state.orders), noncesText(state, entries, hashes)]
-          return { json: { ...state, hashes: Object.fromEntries(hashes) }, text }
+          const tokens = await readTokens(client, config, call.context.env, lane)
+          const text = [
+            stateFacts(state, coinOfLane(config, lane), tokens),
+            ...ordersSection(state.orders),
+            noncesText(state, entries, hashes),
+          ]
+          return { json: { ...state, ...(tokens.length > 0 && { tokens }), hashes: Object.fromEntries(hashes) }, text }
         }),
     },
     batches: {
@@ -116,7 +122,7 @@ function balanceCell(balance: string, coin: string | undefined, balanceAt = ''):
   return { full: `${exactAmountText(balance, coin)}${age}`, short: `${amountText(balance, coin)}${age}` }
 }
 
-function stateFacts(state: LaneState, coin: string | undefined): Facts {
+function stateFacts(state: LaneState, coin: string | undefined, tokens: readonly TokenReading[]): Facts {
   const {
     configured: { window: configured },
     observed,
@@ -135,6 +141,7 @@ function stateFacts(state: LaneState, coin: string | undefined): Facts {
     'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
     'wait for finality': observed && `${keptNow} of at most ${keptLimit} nonces`,
     balance: amountCell(balance, coin),
+    tokens: tokens.map((one) => `${tokenText(one, one.balance)}${isLow(one) ? ' (below its minimum)' : ''}`).join(', ') || undefined,
     'figures read': observed && `${ageText(Date.now() - observed.at)} ago, when they last changed something`,
     'nonces granted': granted,
     'further attempts': attempts,

@@ -46,22 +46,56 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
 /** Starts nothing if the same person repeats a `key`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
-  { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
+  input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
   order: Order,
   key?: string,
 ): Promise<string> {
-  const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
-  const unique =
-    key === undefined
-      ? randomBytes(8)
-      : createHash('sha256')
-          .update(JSON.stringify([order.by, key]))
-          .digest()
-  const id = `${operatorTransactionPrefix}${lane}:${unique.toString('hex', 0, 8)}`
-  const options = { workflowId: id, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) }
-  const started = startUnlessTaken(client, 'operatorTransaction', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })
-  await started.catch(rethrowAs({}, { lane }))
+  const id = idOf(input.lane, key === undefined ? undefined : [order.by, key])
+  await start(client, id, input, order, 'REJECT_DUPLICATE')
   return id
+}
+
+/** After an automatic top-up that did not end as `done`, the next one to the same lane waits this long, ms. */
+const afterFailureMs = 10 * 60_000
+
+/**
+ * Orders a top-up. All top-ups of a lane have one workflow id, of which Temporal lets only one run be open. Undefined:
+ * one is open, or has just failed, so nothing was ordered. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE.
+ */
+export async function startTopUp(
+  client: TemporalClient,
+  input: Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'>,
+  order: Order,
+): Promise<string | undefined> {
+  const id = idOf(input.lane, [order.by, `top-up ${input.intent.to}`])
+  const last = await within(client, recordMs, () => client.workflow.getHandle(id).describe())
+    .catch(ifGone(undefined))
+    .catch(rethrowAs({}, { id }))
+  if (last?.closeTime && Date.now() - last.closeTime.getTime() < afterFailureMs) {
+    const ended = await operatorTransactionResult(client, id).catch(() => undefined)
+    if (ended?.state !== 'done') return undefined
+  }
+  if (last?.status.name === 'RUNNING') return undefined
+  const isNew = await start(client, id, { ...input, firstRound: Date.now() }, order, 'ALLOW_DUPLICATE')
+  return isNew ? id : undefined
+}
+
+function idOf(lane: LaneId, unique: readonly string[] | undefined): string {
+  const bytes = unique === undefined ? randomBytes(8) : createHash('sha256').update(JSON.stringify(unique)).digest()
+  return `${operatorTransactionPrefix}${lane}:${bytes.toString('hex', 0, 8)}`
+}
+
+async function start(
+  client: TemporalClient,
+  workflowId: string,
+  about: Omit<OperatorTransactionInput, keyof Order>,
+  order: Order,
+  workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+): Promise<boolean> {
+  const { lane } = about
+  const input: OperatorTransactionInput = { ...about, ...checkedOrder(order) }
+  const options = { workflowId, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`), workflowIdReusePolicy }
+  return startUnlessTaken(client, 'operatorTransaction', options).catch(rethrowAs({}, { lane }))
 }
 
 export function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explain } from '../../../operations/causes/explain.ts'
-import type { Facts, NodeHead, TransferFacts } from '../../../operations/causes/facts.ts'
+import { type Facts, type NodeHead, tokenKey, type TransferFacts } from '../../../operations/causes/facts.ts'
 import { type CauseCode, causeCatalogue } from '../../../domain/catalogue/catalogue.ts'
-import type { LaneState } from '../../../domain/lane/lane.ts'
+import { laneAddress, type LaneState } from '../../../domain/lane/lane.ts'
 import { newNotifier, type NotifierState } from '../../../domain/notification/notifier.ts'
 import { noSettings } from '../../../domain/settings/settings.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { GapState, StreamState } from '../../../domain/stream/stream.ts'
 import { stuckCases } from '../../../lab/stuck/cases.ts'
-import { at, chain, config, facts, head, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
+import { at, chain, config, facts, head, lane, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
 
 const bridge = 'wormhole-token-bridge'
 const stream = `${bridge}:wormhole-2:00`
@@ -63,6 +63,9 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   WORKFLOW_FAILING: { failing: [{ workflow: 'settings', tries: 4 }] },
   LANE_CHAIN_REPLACED: ofLane({ replaced: { height: 7, hash: '0x07' } }),
   LANE_FUNDS: { chains: [chain({ balances: new Map([['0x52908400098527886e0f7030069857d2e4169ee7', '0']]) })] },
+  LANE_TOKEN_LOW: {
+    chains: [chain({ watchTokens: [{ token: '0xab', minimum: '5' }], balances: new Map([[tokenKey(laneAddress(lane), '0xab'), '4']]) })],
+  },
   LANE_FORBIDDEN: ofLane({ closing: { mode: 'forbidden', reason: 'a look', by: 'ops' } }),
   LANE_PAUSED: ofLane({ paused: { kind: 'operator', reason: 'a look', by: 'ops' } }),
   LANE_DRAINING: ofLane({ closing: { mode: 'draining', reason: 'a look', by: 'ops' } }),

@@ -190,6 +190,7 @@ describe('Orders', () => {
     expect(once.pending).toHaveLength(1)
     expect(raise(once, good)).toBe(once)
     expect(raise({ ...once, pending: [] }, good).pending).toEqual([])
+    expect(raise(once, { ...good, id: 'evt_b', type: 'lane.topped_up' }).pending).toHaveLength(2)
   })
 
   test('an order to replay repeats the latest conditions, and moves no cursor', () => {
@@ -237,12 +238,14 @@ test('the id of a delivery follows from its run and transaction, and its reversa
 
 test('a notification raised by a signal uses up no id of another notification', () => {
   const delivery = transferNotification({ kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', closedAt: 7, at: 7 }, 'temporal')
-  const raised = { ...delivery, type: 'lane.spending_high', data: { lane: 'x' } } as const
   const sent = (one: Notification) => (JSON.parse(bodyOf(one)) as { id: string }).id
   expect([wireId(delivery), sent(delivery)]).toEqual([delivery.id, delivery.id])
-  expect(sent(raised)).toBe(wireId(raised))
-  expect(wireId(raised)).toMatch(/^evt_[\w-]{27}$/)
-  expect(wireId(raised)).not.toBe(delivery.id)
+  for (const type of ['lane.spending_high', 'lane.topped_up'] as const) {
+    const raised = { ...delivery, type, data: { lane: 'x' } }
+    expect(sent(raised)).toBe(wireId(raised))
+    expect(wireId(raised)).toMatch(/^evt_[\w-]{27}$/)
+    expect(wireId(raised)).not.toBe(delivery.id)
+  }
 })
 
 test('every process notifies once per hour or day of a key above 80 % of its limit, under one id', () => {

@@ -1,0 +1,25 @@
+import { unitsText } from '../text/amounts.ts'
+
+/** An ERC-20 token whose balances are shown for each lane of a chain. */
+export interface WatchedToken {
+  /** Its contract. */
+  readonly token: string
+  readonly symbol?: string | undefined
+  readonly decimals?: number | undefined
+  /** Smallest units, decimal. */
+  readonly minimum?: string | undefined
+}
+
+export interface TokenReading extends WatchedToken {
+  /** Smallest units, decimal. */
+  readonly balance: string
+}
+
+export function isLow({ balance, minimum }: TokenReading): boolean {
+  return minimum !== undefined && BigInt(balance) < BigInt(minimum)
+}
+
+/** An amount of a token for people: `12.5 USDC`. @param units decimal */
+export function tokenText({ token, symbol = token, decimals }: WatchedToken, units: string): string {
+  return decimals === undefined ? `${units} units of ${symbol}` : `${unitsText(units, decimals)} ${symbol}`
+}
