@@ -37,7 +37,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/** Makes routes that are added later name their access. Checks the token after the rate limit and before the body. */
+/** Every route that is added later must declare its access. The token is checked before the body is read. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)

@@ -163,8 +163,9 @@ export interface SignedSource extends SourceBase {
   /** From the config. No block before `block` has numbers from `first` on. Absent: the stream agent decides. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Messages in the source's blocks, with `content` for `wanted` numbers. Without `at`, content `none` is not certain.
-   * Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork), and with `at` NODES_DISAGREE.
+   * Messages in the source's blocks, with `content` for `wanted` numbers. Without `at`, one node answers, so a message
+   * with content `none` may still be a transfer. Throws NODE_REFUSED (range too long) and NODE_UNAVAILABLE (also after
+   * a fork). If `at` is given, also throws NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }

@@ -115,7 +115,9 @@ const makers: {
   },
 }
 
-/** Creates all bridges of the config. `connected` includes `sourcesOf`. Only `served` get endpoints (default: all). */
+/**
+ * `connected` must contain the chains that `sourcesOf` returns. Only chains in `served` get endpoints (default: all).
+ */
 export function createBridges(options: BridgesOptions, connected: Chains, served: Iterable<ChainName> = connected.keys()): Bridges {
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()

@@ -63,7 +63,10 @@ export function demandSame(transfer: Transfer, { vaa, digest }: { readonly vaa: 
   throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
 }
 
-/** A bridge passes a message on with PAYLOAD_KIND. Throws the error of the owner, or of the last bridge. */
+/**
+ * Asks the bridges in turn. A bridge that throws PAYLOAD_KIND does not own the message. Throws the error of the owner,
+ * or of the last bridge if none owns it.
+ */
 export function firstOwner(decodes: readonly Decode[]): Decode {
   return (message) => {
     let refusal: unknown

@@ -46,7 +46,9 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** A revert is one node's answer, so an amount above the cap waits. Only the gate asks most nodes and parks. */
+/**
+ * One node's revert never parks a transfer: an amount above the cap waits here. The gate asks most nodes, and parks it.
+ */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

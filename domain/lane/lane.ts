@@ -111,7 +111,7 @@ export interface Remembered extends Observed {
   /** When this height or a higher one was last reported. Lagging nodes report lower ones. */
   readonly leadAt: number
   readonly finalizedAt: number
-  /** Height since which the lowest unmined nonce has had its last attempt. Absent in ledgers of release 1.0.0. */
+  /** The lowest unmined nonce has had its newest attempt since this height. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number
   /** Height since which reports have come without a long gap. Blocks in a gap do not make a nonce idle. */
   readonly reportedSince?: number

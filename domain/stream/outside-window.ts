@@ -107,7 +107,7 @@ export function countOutside({ outside }: Outside): readonly { readonly why: Out
   return outside.map((why) => ({ why, count: Number(countIn(intervalsOf(why))) }))
 }
 
-/** How many of the started numbers `counts` cannot have yet. */
+/** Number of started transfers that cannot be included in `counts` yet. */
 export function uncounted({ open, outside }: Pick<StreamState, 'open' | 'outside'>): number {
   const opened = open.filter(({ counted }) => !counted).length
   return countOutside({ outside }).reduce((sum, { why, count }) => sum + count - (why.counted ?? 0), opened)

@@ -165,11 +165,13 @@ export type StreamRequest =
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /** Completed by any account in these final blocks of the target. Ids of known numbers were compared. */
+  /**
+   * Completed by any account in these final blocks of the target. The completion of a known number has its known id.
+   */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: not parked, but waiting for a reason of its own. Another transfer gets its room. */
+  /** `waits`: the transfer waits for a reason that concerns it alone, and leaves its place to another transfer. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })

@@ -8,7 +8,9 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `absent`: HTTP 404. `failed`: no `status` without a readable answer. `why` omits the URL, which may hold keys. */
+/**
+ * `absent`: HTTP 404. `failed` has a `status` if there was a readable answer. `why` omits the URL, which may hold keys.
+ */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }

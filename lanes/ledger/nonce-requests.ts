@@ -24,7 +24,9 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /** Ms since this process began. The timer of `wait` is late if the process was paused. */
+  /**
+   * Deadline, ms since this process began. Needed because the timer of `wait` fires late after a pause of the process.
+   */
   readonly until: number
   isAsked: boolean
   isLate: boolean

@@ -36,7 +36,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // A no-op that already had `mostNoopGas` was refused for another reason.
+    // If a no-op with `mostNoopGas` was refused, too little gas was not the reason.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 

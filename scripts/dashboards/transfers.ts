@@ -126,6 +126,16 @@ export const transfers: Dashboard = {
           series: [[coins(rate('chain, bridge', 'portage_fees_earned_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
+          ...{ title: 'Shadow mode: deliveries not sent', unit: 'short' },
+          description: 'Transfers that were ready to be sent to chains in shadow mode.',
+          series: [[increase('chain, bridge', 'portage_shadow_deliveries_total'), '{{ bridge }} to {{ chain }}']],
+        },
+        {
+          ...{ title: 'Shadow mode: cost not paid', unit: 'short' },
+          description: 'Coins of the target chain per second.',
+          series: [[coins(rate('chain, bridge', 'portage_shadow_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
+        },
+        {
           ...{ title: 'Audits', unit: 'short' },
           description: 'Finished audits of deliveries.',
           series: [[increase('chain', 'portage_audits_total'), '{{ chain }}']],

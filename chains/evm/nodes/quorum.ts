@@ -16,7 +16,7 @@ export interface Question<T> {
   /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
   readonly once?: boolean
-  /** If true, throws NODE_REFUSED if no node answers and one refused. */
+  /** True: throws NODE_REFUSED if a node refused and no other node gave a result. */
   readonly refusable?: boolean
   readonly key?: (value: T) => string
 }

@@ -13,7 +13,7 @@ type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ow
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** An unusual intent id is in `start` as a whole. Absent: the entry has no owner. */
+  /** An intent id that has not these three parts is stored whole in `start`. Absent: the entry has no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string

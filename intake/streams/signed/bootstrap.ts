@@ -15,8 +15,9 @@ const freshSeconds = 3_600
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number, else at the checkpoint, else at the result of `lookBack`. Throws read errors,
- * and CHECKPOINT_UNAVAILABLE if the config has no first number, because older numbers would then be missed for good.
+ * Begins at the config's first number, else at the checkpoint, else at the result of `lookBack`. Throws read errors. If
+ * the config has no first number, an unreadable checkpoint throws CHECKPOINT_UNAVAILABLE: without it, older numbers
+ * would be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
